@@ -26,6 +26,7 @@ export async function accountKinds(
 ): Promise<Evidence<readonly AccountKind[]>> {
   const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
+    of: "accountKinds",
     subject: "the account of a recipient",
     question: async (endpoint): Promise<readonly AccountKind[]> =>
       (await read(endpoint)).map((account) => (account === null ? "absent" : kindOf(account))),

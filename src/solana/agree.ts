@@ -1,16 +1,24 @@
-/** Makes evidence of answers: the only file that may call answers of nodes agreed on. */
+/** Makes evidence of answers: the only file that may call answers of nodes agreed on, by the table of reads. */
 import { agreed } from "../ledger/agreed.ts";
 import type { Evidence, SomeEvidence } from "../ledger/belief.ts";
 import { EndpointsDifferError } from "../ledger/ledger.ts";
+import { QUESTIONS, type EvidenceQuestion } from "../ledger/reads.ts";
 import { byPreference, firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
 import { withRole } from "./endpoint.ts";
-import { tooFewWitnesses } from "./endpoint-failure.ts";
+import { isBehind, tooFewWitnesses, troubleOf, unavailable } from "./endpoint-failure.ts";
+import { untilKnown } from "./rpc/until-known.ts";
 
-/** A fact that several endpoints are asked for. */
-interface Matter<T> {
+/** A question to all witnesses. */
+interface Question<T> {
+  /** Its line in the table of reads, which says how many have to answer. */
+  readonly of: EvidenceQuestion;
+  readonly question: EndpointCall<T>;
+}
+
+/** A fact that endpoints have to tell alike. */
+interface Matter<T> extends Question<T> {
   /** The noun that a person is shown when endpoints differ, such as "the rent of an account". */
   readonly subject: string;
-  readonly question: EndpointCall<T>;
   /** Equal texts for answers that are alike. */
   readonly textOf: (answer: T) => string;
 }
@@ -22,53 +30,65 @@ interface Matter<T> {
  */
 export async function agree<T>(nodes: NodeContext, matter: Matter<T>): Promise<Evidence<T>> {
   const { subject, textOf } = matter;
-  const answers = await answersOf(nodes, matter.question);
-  const texts = answers.map(({ answer }) => textOf(answer));
-  const isEnough = (text: string): boolean =>
-    texts.filter((other) => other === text).length >= nodes.witnesses;
-  const [text, ...others] = new Set(texts.filter(isEnough));
-  const alike = text === undefined || others.length > 0 ? undefined : answers[texts.indexOf(text)];
-  if (alike !== undefined) {
-    nodes.disputes.end(subject);
-    return agreed(alike.answer);
-  }
-  throw differ(
-    nodes,
-    subject,
-    answers.map(({ endpoint }) => endpoint),
+  const answers = await answersTo(nodes, matter);
+  const alike = toldAlike(
+    answers.map(({ answer }) => textOf(answer)),
+    nodes.witnesses,
   );
+  if (alike === null) throw differ(nodes, subject, namesOf(answers));
+  nodes.disputes.end(subject);
+  return agreed((answers[alike] as Answer<T>).answer);
+}
+
+/** The place of the first answer that enough give alike; null where no answer, or more than one, has enough. */
+export function toldAlike(told: readonly unknown[], needed: number): number | null {
+  const enough = told.filter((one) => told.filter((other) => other === one).length >= needed);
+  const [first] = enough;
+  return enough.length === 0 || enough.some((one) => one !== first) ? null : told.indexOf(first);
 }
 
 /**
- * Asks every endpoint and concludes from the answers of `nodes.witnesses` of them or more. Throws `LedgerUnavailable` where
- * fewer answer: too few witnesses are no evidence.
+ * Asks every endpoint and concludes from their answers. Throws `LedgerUnavailable` where fewer answer than the question needs:
+ * too few witnesses are no evidence.
  */
 export async function weigh<T, R>(
   nodes: NodeContext,
-  question: EndpointCall<T>,
+  asked: Question<T>,
   conclude: (answers: readonly T[]) => R,
 ): Promise<Evidence<R>> {
-  const answers = await answersOf(nodes, question);
+  const answers = await answersTo(nodes, asked);
   return agreed(conclude(answers.map(({ answer }) => answer)));
 }
 
-/** Asks every endpoint and concludes from all answers; without any answer, from an empty list. */
-export async function gather<T, R>(
-  nodes: NodeContext,
-  question: EndpointCall<T>,
-  conclude: (answers: readonly T[]) => R,
-): Promise<Evidence<R>> {
-  const { answers } = await hearAll(nodes, question);
-  return agreed(conclude(answers.map(({ answer }) => answer)));
+interface Answer<T> {
+  readonly endpoint: string;
+  readonly answer: T;
 }
 
-/** `gather`, which also throws `LedgerUnavailable` when no endpoint answers. */
-export async function gatherAny<T, R>(
+/** The answers of all witnesses, as many at least as the line of the question says. */
+async function answersTo<T>(
   nodes: NodeContext,
-  question: EndpointCall<T>,
-  conclude: (answers: readonly T[]) => R,
-): Promise<Evidence<R>> {
-  return await weigh({ ...nodes, witnesses: 1 }, question, conclude);
+  { of, question }: Question<T>,
+): Promise<readonly Answer<T>[]> {
+  const needed = neededFor(nodes, of);
+  const asked = withRole(nodes.endpoints, "witness").map(async (endpoint): Promise<Answer<T>> => ({
+    endpoint: endpoint.name,
+    answer: await firstAnswer({ ...nodes, endpoints: [endpoint] }, question),
+  }));
+  const settled = await Promise.allSettled(asked);
+  const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  if (answers.length >= needed) return answers;
+  const errors = settled.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+  throw tooFewWitnesses({ ...nodes, witnesses: needed }, answers.length, errors);
+}
+
+/** How many endpoints have to answer. */
+function neededFor({ witnesses }: NodeContext, of: EvidenceQuestion): number {
+  return { enough: witnesses, any: 1, none: 0 }[QUESTIONS[of].witnesses];
+}
+
+function namesOf(answers: readonly Answer<unknown>[]): readonly string[] {
+  return answers.map(({ endpoint }) => endpoint);
 }
 
 /** A run that endpoints are asked to try. */
@@ -101,16 +121,31 @@ export async function failureOf<T>(nodes: NodeContext, trial: Trial<T>): Promise
   const [lagging] = told;
   if (lagging !== undefined && known.length === 0) return agreed(lagging.answer);
   const texts = known.map(({ answer }) => trial.textOf(answer));
-  const alike = known.find(
-    (_, index) => texts.filter((text) => text === texts[index]).length >= nodes.witnesses,
-  );
+  const needed = neededFor(nodes, trial.of);
+  const alike = known.find((_, index) => texts.filter((text) => text === texts[index]).length >= needed);
   if (alike !== undefined) return agreed(alike.answer);
-  if (told.length < nodes.witnesses) throw tooFewWitnesses(nodes, told.length, errors);
-  throw differ(
-    nodes,
-    trial.subject,
-    told.map(({ endpoint }) => endpoint),
-  );
+  if (told.length < needed) throw tooFewWitnesses(nodes, told.length, errors);
+  throw differ(nodes, trial.subject, namesOf(told));
+}
+
+/**
+ * Asks several endpoints again for what none of them may know yet, by the rule of `untilKnown`: the first conclusion of
+ * `attempt` that is not undefined. Throws `LedgerUnavailable` where nothing is known in the end.
+ */
+export async function untilAgreed<T>(
+  nodes: NodeContext,
+  attempt: (hasCaughtUp: boolean) => Promise<T | undefined>,
+): Promise<T> {
+  try {
+    return await untilKnown(nodes, attempt);
+  } catch (error) {
+    if (!isBehind(error)) throw error;
+    const witnesses = withRole(nodes.endpoints, "witness");
+    throw unavailable(
+      nodes.closed,
+      witnesses.map((endpoint) => troubleOf(endpoint, error)),
+    );
+  }
 }
 
 /** Marks a value that is known without a node, such as the rent of no account. */
@@ -140,32 +175,4 @@ export function differ(
 export function noteDifference(nodes: NodeContext, subject: string, endpoints: readonly string[]): void {
   if (!nodes.disputes.note(subject, endpoints)) return;
   nodes.log.warn({ subject, endpoints }, "Solana endpoints differ, so nothing is concluded");
-}
-
-interface Answer<T> {
-  readonly endpoint: string;
-  readonly answer: T;
-}
-
-/** The answers of at least `nodes.witnesses` endpoints. */
-async function answersOf<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<readonly Answer<T>[]> {
-  const { answers, errors } = await hearAll(nodes, question);
-  if (answers.length >= nodes.witnesses) return answers;
-  throw tooFewWitnesses(nodes, answers.length, errors);
-}
-
-/** The answers of all witnesses, and the errors of endpoints without an answer. */
-async function hearAll<T>(
-  nodes: NodeContext,
-  question: EndpointCall<T>,
-): Promise<{ readonly answers: readonly Answer<T>[]; readonly errors: readonly unknown[] }> {
-  const asked = withRole(nodes.endpoints, "witness").map(async (endpoint): Promise<Answer<T>> => ({
-    endpoint: endpoint.name,
-    answer: await firstAnswer({ ...nodes, endpoints: [endpoint] }, question),
-  }));
-  const settled = await Promise.allSettled(asked);
-  return {
-    answers: settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : [])),
-    errors: settled.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : [])),
-  };
 }

@@ -3,10 +3,9 @@
  */
 import type { Evidence } from "../ledger/belief.ts";
 import type { LandingWindow } from "../ledger/ledger.ts";
-import { differ, follows, weigh } from "./agree.ts";
+import { differ, follows, untilAgreed, weigh } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import { confirmedEnd, type NewestBlock } from "./routing/heights.ts";
-import { untilAgreed } from "./until-agreed.ts";
 
 // A transaction is accepted while its blockhash is among the newest 150 (MAX_PROCESSING_AGE): a rule of the protocol
 // that no RPC method tells. It is counted in blocks, so a change of slot time does not touch it.
@@ -83,7 +82,7 @@ async function wordsOfLiving(
   const question = questionOf(blockhash);
   let reachedAtFirst: number | undefined;
   return await untilAgreed(nodes, async (hasCaughtUp) => {
-    const words = await weigh(nodes, question, (all) => all);
+    const words = await weigh(nodes, { of: "landingWindow", question }, (all) => all);
     if (words.some(({ isValid }) => isValid)) return words;
     reachedAtFirst ??= furthestAndReached(nodes, words, "slot")[1];
     const from = Math.max(reachedAtFirst, hasCaughtUp ? 0 : madeAt);

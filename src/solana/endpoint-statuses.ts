@@ -11,7 +11,7 @@ import {
 import { askOne, type NodeContext, type EndpointCall } from "./ask.ts";
 import { rateLimitedSince, MAX_SLOTS_BEHIND } from "./health.ts";
 import { isAsked, type Endpoint } from "./endpoint.ts";
-import { gather } from "./agree.ts";
+import { weigh } from "./agree.ts";
 
 const SECOND_MS = 1_000;
 
@@ -80,13 +80,9 @@ export async function rateLimited({ endpoints }: NodeContext): Promise<Hint<read
 
 /** See `Ledger.witnesses`. */
 export async function witnessCount(nodes: NodeContext): Promise<Evidence<WitnessCount>> {
-  return await gather(
-    nodes,
-    ({ rpc }) => rpc.getSlot("finalized"),
-    (slots) => {
-      const newest = Math.max(0, ...slots);
-      const answering = slots.filter((slot) => newest - slot <= MAX_SLOTS_BEHIND).length;
-      return { needed: nodes.witnesses, answering };
-    },
-  );
+  return await weigh(nodes, { of: "witnesses", question: ({ rpc }) => rpc.getSlot("finalized") }, (slots) => {
+    const newest = Math.max(0, ...slots);
+    const answering = slots.filter((slot) => newest - slot <= MAX_SLOTS_BEHIND).length;
+    return { needed: nodes.witnesses, answering };
+  });
 }

@@ -3,7 +3,7 @@
  */
 import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, AttemptFate, SignatureStatus } from "../ledger/ledger.ts";
-import { gather } from "./agree.ts";
+import { weigh } from "./agree.ts";
 import { agreedLanding, type AttemptReport, saidByMoving, type FoundLanding } from "./agreement.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
@@ -32,7 +32,7 @@ export async function fates(
       const testimonies = saidByMoving(nodes, all);
       return batch.map((_, index) => verdict(testimonies, index, nodes.witnesses));
     };
-    result.push(...(await gather(nodes, testifyTo(nodes, batch), fatesOf)));
+    result.push(...(await weigh(nodes, { of: "fates", question: testifyTo(nodes, batch) }, fatesOf)));
   }
   return result;
 }

@@ -1,7 +1,7 @@
 /** Reads which chain the endpoints serve, and whether it takes transactions of version 1. */
 import type { Evidence } from "../ledger/belief.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import { gatherAny, agree } from "./agree.ts";
+import { agree, weigh } from "./agree.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";
 import { FEATURE_OWNER, TRANSACTIONS_V1_FEATURE } from "./programs.ts";
@@ -11,7 +11,9 @@ const chainQuestion: EndpointCall<string> = (endpoint) => chainOf(endpoint);
 
 /** The chains that the endpoints tell. */
 async function chainsOf(nodes: NodeContext): Promise<Evidence<readonly string[]>> {
-  return await gatherAny(nodes, chainQuestion, (answers) => [...new Set(answers)]);
+  return await weigh(nodes, { of: "genesisHash", question: chainQuestion }, (answers) => [
+    ...new Set(answers),
+  ]);
 }
 
 /**
@@ -56,6 +58,7 @@ export async function takesVersion1(nodes: NodeContext): Promise<Evidence<boolea
   const read = readAccounts([TRANSACTIONS_V1_FEATURE], "finalized", IS_ACTIVE);
   return await nodes.remembered("version 1", KNOWN_FOR_MS, () =>
     agree(nodes, {
+      of: "takesVersion1",
       subject: "whether the chain takes transactions of version 1",
       question: async (endpoint) => {
         const [account] = await read(endpoint);

@@ -1,7 +1,7 @@
 /** Reads how attempts landed, where enough endpoints agree on the block and the outcome, or an operator names it. */
 import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, Landing, Receipt, LandingRefusal } from "../ledger/ledger.ts";
-import { weigh, gatherAny } from "./agree.ts";
+import { weigh } from "./agree.ts";
 import { agreedLanding, type FoundLanding, type AttemptReport, isSameAs } from "./agreement.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
@@ -20,7 +20,7 @@ export async function landings(
   const result: Evidence<Landing | null>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
     const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
-    const agreed = await weigh(nodes, wordsOn(batch), (answers) =>
+    const agreed = await weigh(nodes, { of: "landings", question: wordsOn(batch) }, (answers) =>
       batch.map((_, index) =>
         agreedLanding(
           answers.flatMap((words) => words[index] ?? []),
@@ -83,7 +83,7 @@ async function landingOf(
     receipt: await receiptOf(found.signature)(endpoint),
     isArchive: endpoint.isArchive,
   });
-  return weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
+  return weigh(nodes, { of: "landings", question }, (told) => receivedLanding(nodes, found, told));
 }
 
 function receivedLanding(
@@ -121,7 +121,9 @@ export async function namedLanding(
   attempt: Attempt,
   signature: string,
 ): Promise<Evidence<NamedAnswer>> {
-  return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => answerOf(shown, nodes.witnesses));
+  return await weigh(nodes, { of: "namedLanding", question: shownUnder(signature, attempt) }, (shown) =>
+    answerOf(shown, nodes.witnesses),
+  );
 }
 
 function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {

@@ -32,6 +32,7 @@ const PRICES_FOR_MS = 10_000;
 export async function feeOf(nodes: NodeContext, message: ReadableMessage): Promise<Evidence<bigint>> {
   return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
     agree(nodes, {
+      of: "feeOf",
       subject: "the fee of a transaction",
       question: async ({ rpc }) => {
         // A fee does not depend on the blockhash, and a node prices none that it has not seen. Of several nodes behind one URL
@@ -78,6 +79,7 @@ function pricedParts(message: ReadableMessage): string {
 export async function rentMinimum(nodes: NodeContext, bytes: number): Promise<Evidence<bigint>> {
   return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
     agree(nodes, {
+      of: "rentMinimum",
       subject: "the rent of an account",
       question: async ({ rpc }) => BigInt(await rpc.getMinimumBalanceForRentExemption(bytes, "confirmed")),
       textOf: String,
@@ -108,6 +110,7 @@ export async function rentForTokenAccounts(
 async function countMissing(nodes: NodeContext, accounts: readonly Address[]): Promise<Evidence<number>> {
   const read = readAccounts(accounts, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
+    of: "paymentCost",
     subject: "the token accounts of recipients",
     question: async (endpoint) =>
       (await read(endpoint)).filter((account) => account === null || !isTokenProgram(account.owner)).length,

@@ -76,6 +76,7 @@ async function loadedKeys(nodes: NodeContext, lookups: Lookups): Promise<Evidenc
   const addresses = lookups.map(({ accountKey }) => accountKey.toBase58());
   const read = readAccounts(addresses, "finalized", TABLE_BYTES);
   return await agree(nodes, {
+    of: "verifyPayment",
     subject: "a lookup table",
     // Tables grow: only the entries that the message names have to be alike.
     question: async (endpoint) => keysIn(await read(endpoint), lookups),

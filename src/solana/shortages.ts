@@ -95,6 +95,7 @@ export async function missingTokenAccount(
 ): Promise<"source" | "destination" | null> {
   const read = readAccounts([source, destination], "confirmed", ACCOUNT_HEAD);
   const missing = await agree(nodes, {
+    of: "simulatePayment",
     subject: "the token accounts of a transfer",
     question: async (endpoint) => {
       const [hasSource, hasDestination] = (await read(endpoint)).map((account) =>

@@ -1,11 +1,10 @@
 /** Runs a transaction on nodes without sending it, its bytes as they would be sent. */
 import type { Evidence } from "../ledger/belief.ts";
-import { failureOf } from "./agree.ts";
+import { failureOf, untilAgreed } from "./agree.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { isDead } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { BLOCKHASH_NOT_FOUND } from "./rpc/rpc-node.ts";
-import { untilAgreed } from "./until-agreed.ts";
 
 /** A simulated run: the chain's error in its JSON form (null: none), and the log. */
 export interface Simulation {
@@ -32,6 +31,7 @@ export async function simulate(
 ): Promise<Evidence<Simulation> | null> {
   return await untilAgreed(nodes, async () => {
     const failure = await failureOf(nodes, {
+      of: "tryOrder",
       subject: "a simulated transaction",
       question: runOf(bytes, sigVerify),
       textOf: ({ err }) => JSON.stringify(err),

@@ -76,7 +76,7 @@ async function weighEach(
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
     const ofEach = (answers: readonly StatusAnswer[]): readonly boolean[] =>
       batch.map((_, index) => concludes(answers.map(({ statuses: told }) => told[index] ?? null)));
-    found.push(...(await weigh(nodes, statusesOf(batch), ofEach)));
+    found.push(...(await weigh(nodes, { of: "confirmed", question: statusesOf(batch) }, ofEach)));
   }
   return found;
 }
@@ -95,7 +95,9 @@ export async function receipts(
     found.push(
       ...(await Promise.all(
         batch.map((signature) =>
-          weigh(nodes, receiptOf(signature), (told) => agreedReceipt(told, nodes.witnesses)),
+          weigh(nodes, { of: "receipts", question: receiptOf(signature) }, (told) =>
+            agreedReceipt(told, nodes.witnesses),
+          ),
         ),
       )),
     );

@@ -20,6 +20,7 @@ export async function tokenAccountStates(
   const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
   const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
+    of: "tokenAccountStates",
     subject: "the state of token accounts",
     question: async (endpoint): Promise<readonly TokenAccountState[]> => {
       const found = await read(endpoint);
@@ -55,6 +56,7 @@ export async function haveTokenAccounts(
     const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));
     const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
     const present = await agree(nodes, {
+      of: "haveTokenAccounts",
       subject: "the token accounts of owners",
       question: async (endpoint) => (await read(endpoint)).map((account) => account?.owner === TOKEN_PROGRAM),
       textOf: String,

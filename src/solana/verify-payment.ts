@@ -109,6 +109,7 @@ async function areOwnedAsDeclared(
   if (asked.length === 0) return unasked(true);
   const read = readAccounts(asked, "confirmed", ACCOUNT_HEAD);
   const owners = await agree(nodes, {
+    of: "verifyPayment",
     subject: "the owner of a token account",
     question: async (endpoint) => (await read(endpoint)).map((account) => ownerIn(account, mint)),
     textOf: (told) => told.join(" "),

@@ -134,7 +134,12 @@ function mistakesOfALedger(reading: FundsReading): readonly unknown[] {
   const bare: Ledger["funds"] = async () => reading;
   // @ts-expect-error -- nor pass off a hint as evidence by marking it again
   const laundered: Evidence<bigint> = agreed(heard(7n));
-  const evidence: ReadRule = { belief: "evidence", witnesses: "enough", decides: "anything" } as const;
+  const evidence: ReadRule = {
+    belief: "evidence",
+    witnesses: "enough",
+    absence: "none",
+    decides: "anything",
+  } as const;
   // @ts-expect-error -- the type of this method says that it answers a hint
   const wrong: RulesOf<Pick<LedgerReads, "statuses">> = { statuses: { ...evidence, belief: "evidence" } };
   // @ts-expect-error -- the type of this one says evidence

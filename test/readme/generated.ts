@@ -48,10 +48,11 @@ const table =
 
 const code = (word: string): string => `\`${word}\``;
 
-const reads = Object.entries(READS).map(([read, { belief, witnesses, decides }]) => [
+const reads = Object.entries(READS).map(([read, { belief, witnesses, absence, decides }]) => [
   code(read),
   belief,
   witnesses,
+  absence,
   decides,
 ]);
 

@@ -56,6 +56,7 @@ export async function checkForeignSwap(
   if (window === null) return { refused: "blockhash" };
   const fee = await feeOf(nodes, message);
   const run = await agree(nodes, {
+    of: "checkForeignSwap",
     subject: "the run of a market's swap",
     question: runOf({ decoded, instructions, swap: { ...swap, fee } }),
     textOf: (told) => (typeof told === "string" ? told : `${told.spent} ${told.rent}`),

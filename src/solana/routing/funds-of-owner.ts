@@ -23,7 +23,9 @@ export async function fundsOfOwner(
   nodes: NodeContext,
   asked: OwnerFundsQuery,
 ): Promise<Evidence<Reading & Funds>> {
-  return await weigh(nodes, readFundsOf(asked), (told) => vouchedFor(told, nodes.witnesses));
+  return await weigh(nodes, { of: "fundsOfOwner", question: readFundsOf(asked) }, (told) =>
+    vouchedFor(told, nodes.witnesses),
+  );
 }
 
 function vouchedFor(told: readonly (Reading & Funds)[], witnesses: number): Reading & Funds {

@@ -23,7 +23,9 @@ interface FundsQuery {
 
 /** See `RoutingLedger.funds`. */
 export async function funds(nodes: NodeContext, asked: FundsQuery): Promise<Evidence<FundsReading>> {
-  return await weigh(nodes, readFunds(asked), (told) => vouchedFor(told, asked, nodes.witnesses));
+  return await weigh(nodes, { of: "funds", question: readFunds(asked) }, (told) =>
+    vouchedFor(told, asked, nodes.witnesses),
+  );
 }
 
 function vouchedFor(

@@ -18,7 +18,7 @@ export async function heights(
   nodes: NodeContext,
   commitment: FirmCommitment,
 ): ReturnType<RoutingLedger["heights"]> {
-  return await weigh(nodes, endAt(commitment), (told) => {
+  return await weigh(nodes, { of: "heights", question: endAt(commitment) }, (told) => {
     const found = told.map(({ blockHeight }) => blockHeight);
     return { agreed: agreedHeight(nodes, found), highest: Math.max(...found) };
   });

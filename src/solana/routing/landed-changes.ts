@@ -1,7 +1,7 @@
 /** Reads what a finalized transaction changed, as enough endpoints tell it alike. */
 import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
-import { differ, weigh } from "../agree.ts";
+import { differ, toldAlike, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { withRole } from "../endpoint.ts";
 import { EndpointFailure, expectShape, tooFewWitnesses } from "../endpoint-failure.ts";
@@ -47,7 +47,9 @@ export async function landedChanges(
   nodes: NodeContext,
   listed: ListedTransaction,
 ): Promise<Evidence<LandedChange> | null> {
-  return await weigh(nodes, changesOf(listed), (told) => changesTold(nodes, listed, told));
+  return await weigh(nodes, { of: "changesOfOrder", question: changesOf(listed) }, (told) =>
+    changesTold(nodes, listed, told),
+  );
 }
 
 function changesTold(
@@ -74,11 +76,11 @@ function agreedChanges(told: readonly ToldChanges[], needed: number): LandedChan
   const shown = told.flatMap(({ changes, isArchive }) =>
     typeof changes === "string" ? [] : [{ changes, isArchive, text: textOf(changes) }],
   );
-  const isEnough = (text: string): boolean => shown.filter((each) => each.text === text).length >= needed;
-  const [text, ...others] = new Set(shown.filter((each) => isEnough(each.text)).map((each) => each.text));
-  if (text !== undefined) {
-    return others.length > 0 ? null : (shown.find((each) => each.text === text)?.changes ?? null);
-  }
+  const texts = shown.map(({ text }) => text);
+  const alike = toldAlike(texts, needed);
+  if (alike !== null) return shown[alike]?.changes ?? null;
+  // More than one thing is told by enough.
+  if (texts.some((one) => texts.filter((other) => other === one).length >= needed)) return null;
   const archived = shown.find(({ isArchive }) => isArchive);
   const isUndoubted =
     told.every(({ changes }) => changes !== "absent") && shown.every((each) => each.text === archived?.text);

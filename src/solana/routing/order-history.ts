@@ -29,7 +29,11 @@ export async function changesOfOrder(
   since: number,
 ): Promise<Evidence<OrderHistory>> {
   const order = new OrderAccounts(query);
-  const listed = await weigh(nodes, listSince(order.accounts, since), merged);
+  const listed = await weigh(
+    nodes,
+    { of: "changesOfOrder", question: listSince(order.accounts, since) },
+    merged,
+  );
   const more = listed.isWhole ? endOf(listed.transactions) : since;
   const due = listed.transactions.filter(({ slot }) => more === null || slot < more);
   const landed = await inBatches(due, (each) => landedChanges(nodes, each));

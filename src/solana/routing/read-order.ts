@@ -10,7 +10,7 @@ import type {
   WalletTold,
 } from "../../ledger/order-reading.ts";
 import type { Commitment } from "../../ledger/reading.ts";
-import { differ, noteDifference, weigh } from "../agree.ts";
+import { differ, noteDifference, toldAlike, weigh } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -35,7 +35,7 @@ export async function readOrder(
     const block = await untilKnown(nodes, () => accountsOfOneBlock(endpoint, keys, commitment));
     return toldIn(block, query, endpoint.name);
   };
-  return await weigh(nodes, read, (all) => {
+  return await weigh(nodes, { of: "readOrder", question: read }, (all) => {
     const told = nearOneAnother(all, nodes.witnesses);
     // At processed each endpoint may be on a fork of its own.
     if (commitment !== "processed") noteMarkers(nodes, `the markers of ${query.address}`, told);
@@ -163,9 +163,8 @@ function nearOneAnother(told: readonly OrderTold[], witnesses: number): readonly
 
 /** What enough of them say alike; undefined where nothing is, or more than one thing. */
 function alike<T>(said: readonly T[], witnesses: number): T | undefined {
-  const isEnough = (one: T): boolean => said.filter((other) => other === one).length >= witnesses;
-  const [enough, ...others] = new Set(said.filter(isEnough));
-  return others.length === 0 ? enough : undefined;
+  const at = toldAlike(said, witnesses);
+  return at === null ? undefined : said[at];
 }
 
 function markerAgreed(told: readonly OrderTold[], index: number, witnesses: number): MarkerTold | "disputed" {

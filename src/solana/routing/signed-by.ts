@@ -1,7 +1,7 @@
 /** Lists the transactions that an address signed: this finds money that a database does not know. */
 import type { Address } from "../../core/address.ts";
 import type { OutgoingTransaction, RoutingLedger } from "../../ledger/routing.ts";
-import { follows, gatherAny } from "../agree.ts";
+import { follows, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
@@ -34,7 +34,7 @@ export async function signedBy(nodes: NodeContext, address: Address): ReturnType
  * entry of any endpoint counts.
  */
 async function naming(nodes: NodeContext, address: Address): ReturnType<RoutingLedger["signedBy"]> {
-  return await gatherAny(nodes, namingOf(address), (lists) => ({
+  return await weigh(nodes, { of: "signedBy", question: namingOf(address) }, (lists) => ({
     transactions: merged(lists),
     isWhole: lists.every((list) => list.length < MAX_SIGNATURES),
   }));
@@ -82,7 +82,8 @@ async function isSignedBy(
   const { signers } = nodes;
   const { signature } = named;
   const found =
-    signers.get(signature) ?? (await gatherAny(nodes, signersOf(named), (told) => [...new Set(told.flat())]));
+    signers.get(signature) ??
+    (await weigh(nodes, { of: "signers", question: signersOf(named) }, (told) => [...new Set(told.flat())]));
   signers.delete(signature);
   signers.set(signature, found);
   const [oldest] = signers.keys();

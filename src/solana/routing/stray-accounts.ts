@@ -14,7 +14,9 @@ export async function strayAccounts(
   nodes: NodeContext,
   asked: OwnerFundsQuery,
 ): Promise<Evidence<StrayReading>> {
-  return await weigh(nodes, readStrays(asked), (readings) => vouchedFor(nodes, asked, readings));
+  return await weigh(nodes, { of: "strayAccounts", question: readStrays(asked) }, (readings) =>
+    vouchedFor(nodes, asked, readings),
+  );
 }
 
 function vouchedFor(

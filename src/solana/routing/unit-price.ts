@@ -1,7 +1,7 @@
 /** Computes the priority fee of our own transactions, per compute unit. */
 import type { Bid } from "../../ledger/routing.ts";
 import type { FeePolicy } from "../fee-policy.ts";
-import { gather } from "../agree.ts";
+import { weigh } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 
 // A dozen blocks of the 150 that are looked at.
@@ -65,9 +65,9 @@ async function inTime<T>({ clock }: NodeContext, ask: () => Promise<T>): Promise
  * accounts that only we write to they tell what we have bid ourselves, or nothing.
  */
 async function lowestEstimate(nodes: NodeContext, percentile: FeePolicy["percentile"]): Promise<bigint> {
-  return await gather(
+  return await weigh(
     nodes,
-    ({ rpc }) => rpc.getRecentPrioritizationFees(),
+    { of: "priorityFees", question: ({ rpc }) => rpc.getRecentPrioritizationFees() },
     (told) => {
       const estimates = told.map((fees) => percentileOf(fees, percentile));
       return BigInt(estimates.length === 0 ? 0 : Math.min(...estimates));
