@@ -1,5 +1,5 @@
 /** Compares the chain with the database at the start, and where it is silent then, again and again until it answers. */
-import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
+import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { StartRefused } from "../payments/frame/secrets/bind-database.ts";
 import type { Clock, Logger } from "../core/runtime.ts";
 
@@ -149,15 +149,6 @@ function aborted(signal: AbortSignal): Promise<false> {
   });
 }
 
-/** Methods that ask no node. */
-const PURE: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
-  "isOnCurve",
-  "mostRecipients",
-  "markerOf",
-  "tokenAccountOf",
-  "close",
-]);
-
 /**
  * The gate in front of the chain. While it is shut the chain cannot be asked and nothing new is taken: reads may come from a
  * wrong chain, and sends would move money there. Open until it is shut by a start: commands of an operator need no
@@ -181,20 +172,9 @@ export class ChainGate {
     if (this.#reason !== null) throw new LedgerUnavailable(this.#reason);
   }
 
-  /** The ledger behind the gate: while the gate is shut, every question is rejected with `LedgerUnavailable`. */
-  guard(ledger: Ledger): Ledger {
-    // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
-    return new Proxy(Object.create(ledger) as Ledger, {
-      get: (_, property): unknown => {
-        const member: unknown = Reflect.get(ledger, property, ledger);
-        if (typeof member !== "function") return member;
-        const method = (member as (...args: unknown[]) => unknown).bind(ledger);
-        if (PURE.has(property)) return method;
-        return async (...args: unknown[]): Promise<unknown> => {
-          this.pass();
-          return method(...args);
-        };
-      },
-    });
+  /** Asks, unless it is shut: then every question is rejected with `LedgerUnavailable`. */
+  async past<T>(ask: () => Promise<T>): Promise<T> {
+    this.pass();
+    return await ask();
   }
 }

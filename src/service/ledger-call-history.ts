@@ -1,6 +1,5 @@
 /** The last calls of the ledger by tasks of this process, for the inspector: in memory only, and only once it has asked for them. */
 import { followTasks, runningTask, type RunningTask } from "../engine/kernel/running-task.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../core/runtime.ts";
 
 /** A call, without its question and answer. Times are milliseconds since the Unix epoch. */
@@ -54,26 +53,14 @@ export class LedgerCallHistory implements LedgerCallReads {
     return [...this.#calls.values()].filter(({ task }) => task.instance === instance);
   }
 
-  recorded(ledger: Ledger): Ledger {
-    // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
-    return new Proxy(Object.create(ledger) as Ledger, {
-      get: (_, property): unknown => {
-        const member: unknown = Reflect.get(ledger, property, ledger);
-        if (typeof member !== "function") return member;
-        const method = (member as (...args: unknown[]) => unknown).bind(ledger);
-        const task = this.#since === null ? null : runningTask();
-        if (task === null || typeof property !== "string") return method;
-        return (...args: unknown[]): unknown =>
-          this.#follow({ method: property, task }, () => method(...args));
-      },
-    });
-  }
-
-  #follow(call: Pick<LedgerCall, "method" | "task">, ask: () => unknown): unknown {
+  /** Follows a call of a method that a task makes. */
+  follow(method: string, ask: () => unknown): unknown {
+    const task = this.#since === null ? null : runningTask();
     const answer = ask();
+    if (task === null) return answer;
     // What is computed here asks no one.
     if (!(answer instanceof Promise)) return answer;
-    const begun = { ...call, number: (this.#made += 1), at: this.#clock.now() };
+    const begun = { method, task, number: (this.#made += 1), at: this.#clock.now() };
     this.#keep({ ...begun, durationMs: null, outcome: null });
     const end = (outcome: string): void => {
       // A wall clock may be set back meanwhile.

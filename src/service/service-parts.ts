@@ -179,14 +179,14 @@ function contextOf(
   const secrets = masterSecrets.map(({ secret }) => secret);
   const commits = new CommitHealth(random, clock);
   const storage = commits.hearing(withPaymentReads(store));
-  const observed = ledgerInForce(options.ledger, { storage, clock });
+  const { observed, guarded } = ledgerInForce(options.ledger, { storage, clock }, { gate, calls });
   return {
     storage,
     clock,
     random,
     observed,
     commits,
-    ledger: gate.guard(calls.recorded(observed)),
+    ledger: guarded,
     assets: assetsWith(options.stablecoins),
     disputes: new DisputeList(clock),
     log: redactingLogger(options.logger, secrets),

@@ -6,6 +6,7 @@ import { createEngine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { LedgerCallHistory } from "../../src/service/ledger-call-history.ts";
+import { inFrontOf } from "../../src/service/ledger-in-force.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -86,13 +87,18 @@ test("a task is followed beside others at once, a failure is told by its name, a
   class NodeGone extends Error {
     override readonly name = "NodeGone";
   }
-  const ledger = calls.recorded({
+  const node = {
     broadcast: async () => {
       throw new NodeGone("http://secret-key@node failed");
     },
     position: async () => heard({ slot: 7, endpoint: "e" }),
     isOnCurve: () => true,
-  } as Partial<Ledger> as Ledger);
+  } as Partial<Ledger> as Ledger;
+  const ledger = inFrontOf(node, (method, given) =>
+    calls.follow(method, () =>
+      (Reflect.get(node, method) as (...asked: readonly unknown[]) => unknown)(...given),
+    ),
+  );
   // Outside of a task nothing is kept.
   await ledger.position();
   const asked = job(async ({ id }) => {
