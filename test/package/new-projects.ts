@@ -1,13 +1,14 @@
 /** Projects of `paystate init`, made, installed, checked, killed and started again as a stranger does it. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { endPrograms, startProgram, type RunningProgram } from "../readme/programs.ts";
+import { firstProgram } from "../readme/quickstarts.ts";
 import { link, project, QUIET, tarball } from "./project.ts";
 
 /** The folder of a new project, which has passed its own checks. */
@@ -33,6 +34,7 @@ async function inNewProject(kind: string, act: (made: NewProject) => Promise<voi
     toEnd(folder, "npm", "install", tarball, ...QUIET);
     // Only that of Node 20 has an install script, which was not run.
     if (process.versions.node.startsWith("20.")) link(folder, ["better-sqlite3"]);
+    if (kind === "engine") writeFileSync(join(folder, "first.ts"), firstProgram());
     toEnd(folder, "npm", "run", "typecheck");
     toEnd(folder, "npm", "test");
     await act({ folder, npm: (...args) => startProgram("npm", args, { cwd: folder, env: { PORT } }) });

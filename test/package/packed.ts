@@ -160,7 +160,7 @@ test("the command says how it is used", () => {
 });
 
 test(
-  "U5: the README's server takes a payment to its end over `paystate dev`, and a restart makes no second account",
+  "U5: the embedded server of the service's page takes a payment to its end over `paystate dev`, and a restart makes no second account",
   { timeout: 120_000 },
   async () => {
     const options = ["--port", "0", "--rpc-port", "0", "--slot-ms", "20", "--data", "dev", "--json"];
@@ -176,14 +176,15 @@ test(
     const [alice, bob] = wallets;
     assert.ok(alice !== undefined && bob !== undefined);
 
-    writeFileSync(join(project, "server.mjs"), blockOf("README.md", "ts embed"));
+    writeFileSync(join(project, "server.mjs"), blockOf("src/service/README.md", "ts embed"));
     // The port after the one that was free for `paystate dev`; should it be taken, the server says so and the test fails.
     const PORT = String(Number(new URL(baseUrl).port) + 1);
     const env = { RPC_URL: rpcUrl, MASTER_SECRET: "ab".repeat(32), PORT };
     const start = (): RunningProgram => startProgram(process.execPath, ["server.mjs"], { cwd: project, env });
     const server = start();
     const [, url = ""] = await server.says(/listening on (\S+)/);
-    const [key = ""] = /ps_test_\S+/.exec(run("bash", "-c", blockOf("README.md", "sh key"))) ?? [];
+    const [key = ""] =
+      /ps_test_\S+/.exec(run("bash", "-c", blockOf("src/service/README.md", "sh key"))) ?? [];
     const transactionId = await sendSol(
       { url, key },
       { from: bs58.decode(alice.secretKey), to: bob.address },

@@ -1,4 +1,4 @@
-/** The lines that the first page prints, run by a reader in an empty folder, where the name is on a registry. */
+/** The lines of shell on the first page and in the guide, run by a reader in an empty folder, with the name on a registry. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,30 +38,34 @@ async function inEmptyFolder(act: (folder: string, run: RunLine) => Promise<void
   }
 }
 
-const linesOf = (fence: string): readonly string[] => blockOf("README.md", fence).trim().split("\n");
+const GUIDE = "src/engine/README.md";
+
+const linesOf = (page: string, fence: string): readonly string[] => blockOf(page, fence).trim().split("\n");
 
 /** Adds the tests to those of the package. */
 export function testPrintedLines(): void {
-  test("U2: the first page's chart is installed and run by the lines above it", { timeout: 300_000 }, () =>
+  test("U2: the guide's chart is installed and run by the lines above it", { timeout: 300_000 }, () =>
     inEmptyFolder(async (folder, run) => {
       await run("npm init -y");
-      const [install = "", start = "", ...more] = linesOf("sh credit");
+      const [install = "", start = "", ...more] = linesOf(GUIDE, "sh guide");
       assert.deepEqual(more, []);
       const [, file = ""] = / as (\S+)$/.exec(install) ?? [];
       await run(install);
       // The newest driver does not run on Node 20, as its error says; that of the tests fits each Node.
       link(folder, ["better-sqlite3"]);
-      writeFileSync(join(folder, file), blockOf("README.md", "ts credit"));
-      assert.match(await run(start), /asking Gammagamma[^]*\n(approved|declined)\n$/);
+      writeFileSync(join(folder, file), blockOf(GUIDE, "ts guide"));
+      assert.match(await run(start), /^charging 4242\nthank you, receipt order-1:/);
     }),
   );
 
-  test("U2: the first page's `npx` writes a project", { timeout: 300_000 }, () =>
+  test("U2: each `npx` of the first page writes a project", { timeout: 300_000 }, () =>
     inEmptyFolder(async (folder, run) => {
-      const [init = ""] = linesOf("sh init");
-      assert.match(await run(init), /A project is in shop/);
-      const manifest: unknown = JSON.parse(readFileSync(join(folder, "shop/package.json"), "utf8"));
-      assert.equal((manifest as { readonly name: string }).name, "shop");
+      for (const line of linesOf("README.md", "sh init")) {
+        const [, name = ""] = /init \w+ (\w+)/.exec(line) ?? [];
+        assert.match(await run(line), new RegExp(`A project is in ${name}`));
+        const manifest: unknown = JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
+        assert.equal((manifest as { readonly name: string }).name, name);
+      }
     }),
   );
 }

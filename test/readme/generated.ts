@@ -12,6 +12,8 @@ import { MAX_WEBHOOKS } from "../../src/payments/frame/accounts/read-account.ts"
 import type { Tier } from "../../src/payments/frame/tables/identity.ts";
 import { WINDOWS } from "../../src/http/contract/limits.ts";
 import { MEANINGS } from "../../src/http/openapi/webhooks.ts";
+import { ERRORS, type ErrorCode } from "../../src/errors/error-table.ts";
+import { remediesOf } from "../../src/errors/remedies.ts";
 import { READS } from "../../src/ledger/reads.ts";
 import { DURATIONS, GAUGES } from "../../src/telemetry/instruments.ts";
 import { codeIn, ROOT, tableIn } from "./page.ts";
@@ -35,6 +37,15 @@ const diagrams =
     const places = page.match(/^```mermaid$/gm)?.length ?? 0;
     if (places !== count) throw new Error(`expected places for ${count} diagrams, there are ${places}`);
     return made;
+  };
+
+/** Everything behind the line that begins with `mark`. */
+const rest =
+  (mark: string, text: () => string): Part =>
+  (page) => {
+    const at = page.indexOf(mark);
+    if (at < 0) throw new Error(`expected a line "${mark}"`);
+    return `${page.slice(0, at)}${mark}\n\n${text()}`;
   };
 
 /** Makes the rows of the first table below the line that begins with `mark`, out of those that stand there. */
@@ -64,6 +75,18 @@ const instruments = [...DURATIONS, ...GAUGES].map(({ name, labels, description }
 
 const events = Object.entries(MEANINGS).map(([event, meaning]) => [code(event), meaning]);
 
+/** A section for each error code: its status, its message, and a remedy for each reason. */
+function errorSections(): string {
+  const sections = Object.entries(ERRORS).map(([name, { status, message }]) => {
+    const remedies = remediesOf(name as ErrorCode);
+    const lines = remedies.map(({ reason, remedy }) =>
+      reason === null ? `**What to do:** ${remedy}` : `- \`${reason}\`: ${remedy}`,
+    );
+    return `## ${name}\n\n${status}. ${message}\n\n${lines.join("\n")}\n`;
+  });
+  return sections.join("\n");
+}
+
 /** Every limit with its numbers, the words around them taken from the page; those of a new one are to be written. */
 function limits(present: readonly Row[]): readonly Row[] {
   const numbers: readonly (readonly [string, Readonly<Record<Tier, number>>])[] = [
@@ -81,6 +104,7 @@ function limits(present: readonly Row[]): readonly Row[] {
 /** What is made, by the file that it stands in. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   "ARCHITECTURE.md": [diagrams(async () => [await drawnRooms()])],
+  "docs/errors.md": [rest("<!-- npm run pages writes the sections below -->", errorSections)],
   "examples/patterns/README.md": [
     diagrams(async () =>
       Object.values(patterns).map(({ flow }) => `${mermaidText(readChart(flow.machine))}\n`),

@@ -5,8 +5,7 @@ export const PAGE_OF = {
   change: "src/engine/README.md",
   client: "src/client/README.md",
   cors: "src/http/README.md",
-  credit: "README.md",
-  embed: "README.md",
+  embed: "src/service/README.md",
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
   inspect: "src/engine/README.md",
@@ -19,6 +18,7 @@ export const PAGE_OF = {
   schedule: "src/engine/README.md", // modules: schedules
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
+  throughput: "docs/limits.md",
   transact: "src/engine/README.md", // modules: host-sql
   verify: "src/payments/webhooks/README.md",
   within: "src/engine/README.md", // modules: host-sql

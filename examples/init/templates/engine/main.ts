@@ -12,11 +12,11 @@ const [id = "order-1"] = process.argv.slice(2);
 // One file for one machine. For several machines: `npm install pg`, and postgresStorage of "paystate/storage/postgres".
 mkdirSync("data", { recursive: true });
 const storage = await sqliteStorage("data/orders.db");
-// No other process works on the file, so a start after a kill waits one second for what the last one had in hand.
+// After a kill, the next start waits for the lease of the killed process: one second here.
 const engine = createEngine({ storage, workflows: [orders], leaseMs: 1_000 });
 
 const { ok } = await engine.start(orders, { id, input: { card: "4242", patienceMs: 10_000 } });
-console.log(`${id} ${ok ? "begins" : "goes on"}: ${(await engine.read(orders, id))?.value}`);
+console.log(`${id} ${ok ? "begins" : "goes on"}: ${String((await engine.read(id))?.value)}`);
 engine.run();
 const { value, context } = await engine.waitFor(orders, id, "final");
 console.log(`${id} has ended: ${value}, ${context.receipt}`);

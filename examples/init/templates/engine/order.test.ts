@@ -7,7 +7,7 @@ import { orders } from "./order.ts";
 
 const DAY_MS = 86_400_000;
 
-/** An engine whose clock the test turns. */
+/** An engine on a clock that the test turns. */
 async function world() {
   const clock = virtualClock();
   const storage = await sqliteStorage(":memory:");

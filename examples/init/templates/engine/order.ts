@@ -9,16 +9,21 @@ export interface OrderInput {
   readonly patienceMs: number;
 }
 
-// Stands for the call of a provider. The key is the same on every run, so that the provider charges once.
+export interface Order extends OrderInput {
+  readonly receipt: string | null;
+}
+
+// In place of a provider's API. The key is the same on every run, so that the provider charges once.
 const charge = fromPromise<string, { card: string }>(async ({ input, signal }) => {
   console.log(`charging ${input.card}`);
   await setTimeout(1_000, undefined, { signal });
   return `receipt ${currentRun().key}`;
 });
 
-const order = setup({
+/** The chart, as XState's users write it. */
+export const order = setup({
   types: {
-    context: {} as OrderInput & { readonly receipt: string | null },
+    context: {} as Order,
     input: {} as OrderInput,
     events: {} as { type: "CANCEL" },
   },
@@ -44,5 +49,5 @@ const order = setup({
   },
 });
 
-/** This makes the chart durable. */
-export const orders = workflow(order)({ version: 1 });
+/** This line makes the chart durable. A charge that throws is tried three times more before `onError` hears of it. */
+export const orders = workflow(order)({ version: 1, actors: { charge: { retry: { atMost: 3 } } } });
