@@ -210,6 +210,11 @@ export const paymentServiceOptions = optionsWith({
      * Judged at registration, update, test and every connection, and stronger than `allowAddress`. Default: none.
      */
     deny: denyOption.optional(),
+    /**
+     * Takes receivers at `http://127.0.0.1:PORT` and `http://[::1]:PORT`, such as your own app on this machine, without TLS.
+     * For development: a service on mainnet does not start with it. Default false.
+     */
+    allowLoopbackHttp: z.boolean().default(false),
     /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
     ca: z.union([z.string(), z.array(z.string()).readonly()]).optional(),
     /**

@@ -36,7 +36,7 @@ import {
   webhookDeliveryWorkflow,
   type WebhookDeliveryWorkflow,
 } from "../payments/webhooks/webhook-delivery-workflow.ts";
-import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
+import type { ReceiverRules } from "../payments/webhooks/sending/receiver-url.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
@@ -275,10 +275,11 @@ function retentionOf(
 
 function webhookPartsOf(options: CheckedServiceOptions, context: PaymentContext): WebhookParts {
   const { storage, clock } = context;
-  const { allowAddress, deny, ca, proxy, acceptAny2xx, disableAfter } = options.webhooks;
+  const { allowAddress, deny, ca, proxy, acceptAny2xx, disableAfter, allowLoopbackHttp } = options.webhooks;
   const rules = {
     ...(allowAddress === undefined ? {} : { allowAddress }),
     ...(deny === undefined ? {} : { deny }),
+    ...(allowLoopbackHttp ? { allowLoopbackHttp } : {}),
   };
   const sealing = createSecretBox(options.masterSecrets, options.random);
   const delivery = createDeliveryClient({

@@ -188,6 +188,14 @@ describe("M13: prices that never move", () => {
   });
 });
 
+test("H32: receivers without TLS are refused on mainnet, and taken elsewhere", async ({ world }) => {
+  const webhooks = { allowLoopbackHttp: true };
+  expect(await refusalOf(world, { ledger: onMainnet(world.ledger), webhooks })).toMatch(
+    /^webhooks\.allowLoopbackHttp: for development only/,
+  );
+  expect(await warnings(world, { webhooks })).toEqual([]);
+});
+
 describe("purses that are another's", () => {
   const at = (fill: number) => keypairSigner(new Uint8Array(32).fill(fill));
   const make = (world: PrivateFixture, sponsor: number, treasury: number, desk: number) => () =>

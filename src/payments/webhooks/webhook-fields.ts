@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Immutable } from "../../core/immutable.ts";
 import { named, text, time } from "../frame/body-schemas.ts";
 import { PaymentError } from "../../errors/errors.ts";
-import { type AllowAddress, type DenyList, parseReceiverUrl } from "./sending/receiver-url.ts";
+import { parseReceiverUrl, type ReceiverRules } from "./sending/receiver-url.ts";
 import { NOTICE_EVENTS, type NoticeEvent } from "../frame/notices/notice-body.ts";
 import type { WebhookRecord } from "./tables.ts";
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
@@ -13,15 +13,9 @@ import type { ServiceContext } from "../frame/service-context.ts";
 import type { SecretBox } from "../frame/secrets/secret-box.ts";
 import type { DeliveryClient } from "./sending/attempt.ts";
 
-/** The host's own rules for where webhooks may be. */
-export interface ReceiverRules {
-  readonly allowAddress?: AllowAddress;
-  readonly deny?: DenyList;
-}
-
 /** The URL in its normal form, or `INVALID_URL` with the reason. */
-export function readUrl(putativeUrl: string, { allowAddress, deny }: ReceiverRules): string {
-  const read = parseReceiverUrl(putativeUrl, allowAddress, deny);
+export function readUrl(putativeUrl: string, rules: ReceiverRules): string {
+  const read = parseReceiverUrl(putativeUrl, rules);
   if ("ok" in read) return read.ok.href;
   // A URL may carry a password; the error does not repeat it.
   const url = putativeUrl.slice(0, 256).replace(/\/\/[^/@]*@/, "//***@");

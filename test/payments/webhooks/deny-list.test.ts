@@ -51,7 +51,7 @@ test("what is denied stays denied although the host opens addresses, mapped and 
 
 test("a denied name is refused in any case, with every name below it, and no other", () => {
   const deny = denying(["8.8.8.0/24"], ["Example.COM", "b\u00fccher.example"]);
-  const read = (url: string): object => parseReceiverUrl(url, undefined, deny);
+  const read = (url: string): object => parseReceiverUrl(url, { deny });
   for (const host of [
     "example.com",
     "EXAMPLE.com",

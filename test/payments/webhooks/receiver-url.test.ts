@@ -8,7 +8,7 @@ import {
 import { anyCharacter } from "../../kit/any-character.ts";
 
 const verdict = (text: string, allow?: (ip: string) => boolean): string => {
-  const parsed = parseReceiverUrl(text, allow);
+  const parsed = parseReceiverUrl(text, { allowAddress: allow });
   return "ok" in parsed ? parsed.ok.href : parsed.refused;
 };
 
@@ -109,4 +109,33 @@ test("any text gets a verdict, and what is taken is taken again in its normal fo
       return "refused" in parsed || verdict(parsed.ok.href) === parsed.ok.href;
     }),
   );
+});
+
+test.each([
+  ["http://127.0.0.1:3000/hook", "http://127.0.0.1:3000/hook"],
+  ["http://[::1]:3000/", "http://[::1]:3000/"],
+  ["http://2130706433:3000/", "http://127.0.0.1:3000/"],
+])("H32: with allowLoopbackHttp %s is taken", (text, href) => {
+  const parsed = parseReceiverUrl(text, { allowLoopbackHttp: true });
+  expect("ok" in parsed && parsed.ok.href).toBe(href);
+});
+
+test.each([
+  ["http://localhost:3000/", "not_https"],
+  ["http://127.0.0.2:3000/", "not_https"],
+  ["http://[::ffff:127.0.0.1]:3000/", "not_https"],
+  ["http://10.0.0.1:3000/", "not_https"],
+  ["http://hooks.example.com:3000/", "not_https"],
+  ["http://127.0.0.1/", "bad_port"],
+  ["http://127.0.0.1:22/", "bad_port"],
+  ["http://user@127.0.0.1:3000/", "credentials"],
+  ["https://127.0.0.1:3000/", "private_address"],
+])("H32: with allowLoopbackHttp %s is refused as %s", (text, reason) => {
+  expect(parseReceiverUrl(text, { allowLoopbackHttp: true })).toEqual({ refused: reason });
+});
+
+test("H32: a denied loopback address stays denied", () => {
+  const deny = { deniesAddress: (ip: string) => ip === "127.0.0.1", deniesHost: () => false };
+  const parsed = parseReceiverUrl("http://127.0.0.1:3000/", { allowLoopbackHttp: true, deny });
+  expect(parsed).toEqual({ refused: "private_address" });
 });

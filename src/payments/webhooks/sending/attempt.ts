@@ -62,6 +62,8 @@ export interface DeliveryOptions {
   readonly allowAddress?: AllowAddress;
   /** Addresses and names that are never reached, also where `allowAddress` would allow them. */
   readonly deny?: DenyList;
+  /** Takes `http:` receivers on this machine's loopback addresses. For development only. Default false. */
+  readonly allowLoopbackHttp?: boolean;
   /** Accept 200 to 299 as success instead of exactly 200. Default false. */
   readonly acceptAny2xx?: boolean;
   /** Certificate authorities in PEM that replace Node's own (and NODE_EXTRA_CA_CERTS). For development. */
@@ -99,6 +101,7 @@ class GuardedDelivery implements DeliveryClient {
     lookup = dnsLookup(),
     allowAddress,
     deny,
+    allowLoopbackHttp,
     acceptAny2xx = false,
     ca,
     proxy,
@@ -112,6 +115,7 @@ class GuardedDelivery implements DeliveryClient {
       lookup,
       allowAddress,
       deny,
+      allowLoopbackHttp,
       secureContext,
       proxy,
     });

@@ -80,8 +80,7 @@ export class ReceiverConnectionPool {
 
   /** A stored URL was accepted once; the rules may have become stricter since. */
   #acceptedUrl(text: string): URL {
-    const { allowAddress, deny } = this.#options;
-    const parsed = parseReceiverUrl(text, allowAddress, deny);
+    const parsed = parseReceiverUrl(text, this.#options);
     if ("refused" in parsed) throw new ReceiverConnectError("blocked_address", parsed.refused);
     return parsed.ok;
   }

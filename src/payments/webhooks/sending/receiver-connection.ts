@@ -1,5 +1,5 @@
 /** A guarded connection to a receiver: one request at a time, kept open as long as HTTP allows. */
-import type { TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
 import type { Client, Dispatcher } from "undici";
 import { type Answer, AnswerReader, type Reading } from "./answer-reader.ts";
 import { type ReceiverSocket, openReceiverSocket, type SocketOptions } from "./receiver-socket.ts";
@@ -37,7 +37,7 @@ export type ConnectionTime = ReceiverSocket["opening"];
 /** A connection that was judged when it was made. Made by {@link ReceiverConnection.open}. */
 export class ReceiverConnection {
   readonly #client: Client;
-  readonly #socket: TLSSocket;
+  readonly #socket: Socket;
   readonly madeAt: number;
   /** Told of the request that it was opened for. */
   readonly opening: ConnectionTime;

@@ -1,8 +1,8 @@
-/** Opens a guarded TLS connection: look up, judge, connect, judge again, verify the certificate. */
+/** Opens a guarded connection: look up, judge, connect, judge again, verify the certificate. */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import { connect as connectTls, type SecureContext } from "node:tls";
 import type { Clock } from "../../../core/runtime.ts";
-import { type AllowAddress, literalAddress, refusedAddress, type DenyList } from "./receiver-url.ts";
+import { isLoopbackAddress, literalAddress, type ReceiverRules, refusedAddress } from "./receiver-url.ts";
 import type { DeadlineOptions } from "./deadline.ts";
 import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
@@ -21,10 +21,8 @@ export class ReceiverConnectError extends Error {
   }
 }
 
-export interface SocketOptions {
+export interface SocketOptions extends ReceiverRules {
   readonly lookup: Lookup;
-  readonly allowAddress: AllowAddress | undefined;
-  readonly deny: DenyList | undefined;
   /** The certificates to verify against; one context serves all connections. */
   readonly secureContext: SecureContext;
   readonly clock: Clock;
@@ -34,7 +32,7 @@ export interface SocketOptions {
 
 /** A connection, and how many milliseconds each stage took. */
 export interface ReceiverSocket {
-  readonly socket: TLSSocket;
+  readonly socket: Socket;
   readonly opening: { readonly dns: number; readonly connect: number; readonly tls: number };
 }
 
@@ -60,7 +58,11 @@ export async function openReceiverSocket(
   options: SocketOptions,
   signal: AbortSignal,
 ): Promise<ReceiverSocket> {
-  const { lookup, allowAddress, deny, secureContext, clock, proxy } = options;
+  const { lookup, deny, secureContext, clock } = options;
+  // The URL was accepted before: an `http:` one is a literal loopback address, and goes through no proxy.
+  const isPlain = url.protocol === "http:";
+  const allowAddress = isPlain ? isLoopbackAddress : options.allowAddress;
+  const proxy = isPlain ? undefined : options.proxy;
   const stages = [clock.now()];
   const literal = literalAddress(url.hostname);
   const addresses = literal === null ? await lookUp(url.hostname, lookup, signal) : [literal];
@@ -75,22 +77,32 @@ export async function openReceiverSocket(
       : await tunnelledTo(url, proxy, { clock, caller: signal });
   stages.push(clock.now());
 
-  const tls = connectTls({
-    socket: tcp,
-    host: literal ?? url.hostname,
-    // SNI carries names only (RFC 6066).
-    ...(literal === null && { servername: url.hostname }),
-    secureContext,
-    ALPNProtocols: ["http/1.1"],
-    rejectUnauthorized: true,
-  });
-  const socket = await opened(tls, "secureConnect", signal);
+  const socket = isPlain ? tcp : await secured(tcp, url, { secureContext, signal });
   stages.push(clock.now());
   // A wall clock may be set back meanwhile.
   const [dns = 0, connect = 0, tlsMs = 0] = stages
     .slice(1)
     .map((at, index) => Math.max(0, at - (stages[index] ?? at)));
   return { socket, opening: { dns, connect, tls: tlsMs } };
+}
+
+/** Speaks TLS over a connection, and verifies the receiver's certificate. */
+function secured(
+  tcp: Socket,
+  { hostname }: URL,
+  { secureContext, signal }: { readonly secureContext: SecureContext; readonly signal: AbortSignal },
+): Promise<Socket> {
+  const literal = literalAddress(hostname);
+  const tls = connectTls({
+    socket: tcp,
+    host: literal ?? hostname,
+    // SNI carries names only (RFC 6066).
+    ...(literal === null && { servername: hostname }),
+    secureContext,
+    ALPNProtocols: ["http/1.1"],
+    rejectUnauthorized: true,
+  });
+  return opened(tls, "secureConnect", signal);
 }
 
 /** Addresses of a name, and the rules that judge them. */

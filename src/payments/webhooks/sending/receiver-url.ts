@@ -34,26 +34,31 @@ const SPACE_OR_CONTROL = /[\u0000-\u0020\u007f]/;
  *
  * A host must be a public-looking DNS name: at least two labels, none of the names reserved for local networks, no
  * final dot. The port is 443 or at least 1024. When the host application opened addresses with `allow` (development),
- * `localhost` and single labels are taken too. What the host denies is refused like what the guard refuses.
+ * `localhost` and single labels are taken too. What the host denies is refused like what the guard refuses. With
+ * `allowLoopbackHttp`, `http:` is taken for a literal loopback address and nothing else.
  */
 export function parseReceiverUrl(
   text: string,
-  allow?: AllowAddress,
-  deny?: DenyList,
+  rules: ReceiverRules = {},
 ): { readonly ok: URL } | { readonly refused: ReceiverUrlFault } {
+  const { allowAddress: allow, deny } = rules;
   if (text.length > MAX_RECEIVER_URL_LENGTH) return { refused: "too_long" };
   const url = SPACE_OR_CONTROL.test(text) ? null : parseUrl(text);
   if (url === null) return { refused: "unparseable" };
   // Punycode and percent-encoding lengthen a URL, and the normalised form is what is stored and requested.
   if (url.href.length > MAX_RECEIVER_URL_LENGTH) return { refused: "too_long" };
-  if (url.protocol !== "https:") return { refused: "not_https" };
+  const isPlain = url.protocol === "http:" && rules.allowLoopbackHttp === true && isLoopbackUrl(url);
+  if (url.protocol !== "https:" && !isPlain) return { refused: "not_https" };
   if (url.username !== "" || url.password !== "") return { refused: "credentials" };
   const address = literalAddress(url.hostname);
-  if (address !== null && refusedAddress(address, allow, deny)) return { refused: "private_address" };
+  if (address !== null && refusedAddress(address, isPlain ? isLoopbackAddress : allow, deny)) {
+    return { refused: "private_address" };
+  }
   if (deny?.deniesHost(url.hostname) === true) return { refused: "bad_host" };
   if (address === null && !plausibleName(url.hostname, allow !== undefined)) return { refused: "bad_host" };
-  // The empty string is the scheme's own port, 443.
-  if (url.port !== "" && Number(url.port) < FIRST_UNPRIVILEGED_PORT) return { refused: "bad_port" };
+  // The empty string is the scheme's own port, 443 or 80.
+  const isUnprivileged = url.port === "" ? !isPlain : Number(url.port) >= FIRST_UNPRIVILEGED_PORT;
+  if (!isUnprivileged) return { refused: "bad_port" };
   return { ok: url };
 }
 
@@ -62,6 +67,20 @@ function plausibleName(name: string, development: boolean): boolean {
   if (name.length > MAX_NAME_LENGTH || !labels.every((label) => DNS_LABEL.test(label))) return false;
   return development || (labels.length > 1 && !OWN_NETWORK.test(name));
 }
+
+/** The host's own rules for receivers. */
+export interface ReceiverRules {
+  readonly allowAddress?: AllowAddress | undefined;
+  readonly deny?: DenyList | undefined;
+  /** Takes `http://127.0.0.1:PORT` and `http://[::1]:PORT`. For development only. */
+  readonly allowLoopbackHttp?: boolean | undefined;
+}
+
+/** A name such as `localhost` is none: its address is the machine's to choose. */
+const isLoopbackUrl = ({ hostname }: URL): boolean => isLoopbackAddress(literalAddress(hostname) ?? "");
+
+/** Whether an address is this machine's own, in its usual notation. */
+export const isLoopbackAddress: AllowAddress = (ip) => ip === "127.0.0.1" || ip === "::1";
 
 /** The host's own exception to the guard, for development: true opens an address that would be refused. */
 export type AllowAddress = (ip: string) => boolean;
