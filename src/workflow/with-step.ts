@@ -10,8 +10,12 @@ export interface WithStepOption<Params, W> {
    * an expectation. When a write or a start of it is refused it is asked again, three times in all. After that, and
    * where it says null or throws, `run` does the effect as its task: the step itself never waits for it.
    */
-  // A method: an effect that writes some tables may be done with a step that writes more.
-  withStep?(step: CommittingStep<Params, W>): Promise<DoneWithStep<W> | null>;
+  readonly withStep?: StepCompanion<Params, W>["done"];
+}
+
+/** Its method is compared as methods are: an effect that writes some tables may be done with a step that writes more. */
+interface StepCompanion<Params, W> {
+  done(step: CommittingStep<Params, W>): Promise<DoneWithStep<W> | null>;
 }
 
 /** A step on its way into its commit, as an effect sees it that can be done within that commit. */
