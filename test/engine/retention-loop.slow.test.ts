@@ -40,7 +40,7 @@ async function passing(batchMs: number, batches: number) {
     }
     await turns(3);
   };
-  return { loop, began, told, pass, start };
+  return { loop, storage, clock, began, told, pass, start };
 }
 
 test("L8: between two batches others have the database for as long as the batch took, and a second at most", async () => {
@@ -67,4 +67,16 @@ test("L8: how far a sweep is can be asked at any time, and is logged once a minu
   await pass(400_000);
   expect(loop.standing()).toMatchObject({ sweep: null, removed: 6_400 });
   expect(told.length).toBeLessThan(10);
+});
+
+test("a sweep ends once another process has its lease", async () => {
+  const { storage, clock, began, pass } = await passing(1_000, 200);
+  await pass(5_000);
+  const names = ["keep/test"];
+  await storage.lease({ names, holder: "me", now: () => clock.now(), leaseMs: 0 });
+  await storage.lease({ names, holder: "another", now: () => clock.now(), leaseMs: 3_600_000 });
+  await pass(60_000);
+  const until = began.length;
+  await pass(400_000);
+  expect(began).toHaveLength(until);
 });

@@ -146,6 +146,29 @@ describe("a stored snapshot", () => {
 });
 
 describe.each(drawn(adapters, "values"))("at the commit, on $name", (adapter) => {
+  test("a context that is written as an object is each instance's own, whatever an action does to it", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      const chart = setup({ types: { context: {} as { items: number[] } } }).createMachine({
+        id: "list",
+        context: { items: [] },
+        initial: "open",
+        states: {
+          open: {
+            entry: assign(({ context: { items } }) => {
+              items.push(1);
+              return { items };
+            }),
+          },
+        },
+      });
+      const lists = workflow(chart)({ version: 1 });
+      const one = await engine({ workflows: [lists] });
+      await one.start(lists, { id: "a", input: undefined });
+      await one.start(lists, { id: "b", input: undefined });
+      expect((await one.read(lists, "b"))?.context).toEqual({ items: [1] });
+      awaitsOutside("a", "b");
+    }));
+
   test("D6 a class in a context is refused with the path, and nothing has changed", () =>
     inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
       const chart = createMachine({

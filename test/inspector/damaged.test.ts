@@ -1,6 +1,9 @@
 /** Rows that were damaged, or edited by hand: each is shown as what it is, and the others as ever. */
 import { expect } from "vitest";
+import type { InstanceRecord } from "paystate/storage";
+import type { InspectedStorage } from "../../src/engine/inspected-engine.ts";
 import { createInspector } from "../../src/index.ts";
+import { isDamaged, readableStorage } from "../../src/inspector/readable-storage.ts";
 import type { ParcelWorld } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";
 import { inWords, viewerOf } from "./viewer.ts";
@@ -75,3 +78,13 @@ test("engine.list names it and goes on; engine.read says that it cannot be read"
   ]);
   await expect(world.engine.read("broken")).rejects.toThrow("the stored snapshot cannot be read");
 });
+
+test.each(['{"value":7,"context":{}}', '{"value":"a","context":"b"}', '{"value":"a","context":null}'])(
+  "the snapshot %s is none",
+  async (snapshot) => {
+    const record = { id: "p", status: "active", snapshot } as unknown as InstanceRecord;
+    const storage = { load: async () => record } as unknown as InspectedStorage;
+    const shown = await readableStorage(storage).load("p");
+    expect(shown !== null && isDamaged(shown)).toBe(true);
+  },
+);
