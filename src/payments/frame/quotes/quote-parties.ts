@@ -40,17 +40,29 @@ async function checkSigning(deps: PartyDeps, inputs: QuoteInput): Promise<readon
   }
   const get = assets.named(outputMint);
   const transfers = transfersOf(inputs);
-  if (inputMint !== outputMint && sender !== null) await checkWallet(ledger, sender);
-  await checkPayees(deps, transfers, sender);
-  await refuseUnderRent(ledger, get, transfers);
   const receiving = accountsOf(get, receiversOf(inputs));
   const giving = accountsOf(assets.named(inputMint), sender === null ? [] : [sender]);
-  const states: readonly TokenAccountState[] = await ledger.tokenAccountStates([...receiving, ...giving]);
+  const read = ledger.tokenAccountStates([...receiving, ...giving]);
+  await allPass([
+    inputMint !== outputMint && sender !== null ? checkWallet(ledger, sender) : undefined,
+    checkPayees(deps, transfers, sender),
+    refuseUnderRent(ledger, get, transfers),
+    read,
+  ]);
+  const states: readonly TokenAccountState[] = await read;
   if (states.includes("frozen")) throw new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "frozen" });
   if (states.includes("handed_over")) {
     throw new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "program_error" });
   }
   return accountWarnings(states.slice(0, receiving.length));
+}
+
+/**
+ * Waits for checks that ask at one moment, so that a node reads the accounts of all in one call. Throws the first fault in
+ * this order.
+ */
+async function allPass(checks: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  for (const check of await Promise.allSettled(checks)) if (check.status === "rejected") throw check.reason;
 }
 
 /** The price of what its sender signs, and the lamports that its wallet keeps at least. */
