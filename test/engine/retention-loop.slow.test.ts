@@ -1,5 +1,6 @@
 /** A pass over what is old: it tells how far it is, and leaves the database to others for as long as it takes itself. */
 import { expect, test } from "vitest";
+import type { Lease } from "paystate/storage";
 import { RetentionLoop, type RetentionRule } from "../../src/engine/retention/retention-loop.ts";
 import { turns } from "../kit/engine-world.ts";
 import { memoryStorage } from "../kit/storages.ts";
@@ -73,8 +74,10 @@ test("a sweep ends once another process has its lease", async () => {
   const { storage, clock, began, pass } = await passing(1_000, 200);
   await pass(5_000);
   const names = ["keep/test"];
-  await storage.lease({ names, holder: "me", now: () => clock.now(), leaseMs: 0 });
-  await storage.lease({ names, holder: "another", now: () => clock.now(), leaseMs: 3_600_000 });
+  const another = { names, holder: "another", now: () => clock.now(), leaseMs: 3_600_000 };
+  const [{ holder }] = (await storage.lease(another)) as [Lease];
+  await storage.lease({ ...another, holder, leaseMs: 0 });
+  expect(await storage.lease(another)).toMatchObject([{ holder: "another" }]);
   await pass(60_000);
   const until = began.length;
   await pass(400_000);
