@@ -53,8 +53,8 @@ function atWork(till: Signer, { ledger, log }: ProviderContext): Swapper {
           { does: "transfer", ...paid, from: till.address, to: sender, accountPayer: sender },
         ],
       };
-      const [hasAccount] = await ledger.haveTokenAccounts([sender], get.mint);
-      const rent = hasAccount === true ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
+      const [state] = await ledger.tokenAccountStates([{ owner: sender, mint: get.mint }]);
+      const rent = state === "absent" ? await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES) : 0n;
       return { unsigned: await ledger.buildTransaction(plan), plan, rent, ticket: null };
     },
 

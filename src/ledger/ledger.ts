@@ -161,6 +161,12 @@ export interface SignatureStatus {
   readonly error: string | null;
 }
 
+/**
+ * How a signature is shown. `confirmed`: enough endpoints show it in a block, confirmed or finalized, without an error; such a
+ * block may still vanish. `seen`: an endpoint shows it, at any commitment, failed or not. `absent`: none that answers does.
+ */
+export type Sighting = "confirmed" | "seen" | "absent";
+
 /** Fee and time of a landed, finalized transaction. */
 export interface Receipt {
   readonly slot: number;
@@ -327,7 +333,8 @@ export interface Ledger extends RoutingLedger {
   mints(addresses: readonly Address[]): Promise<Hint<readonly (MintMetadata | null)[]>>;
   /**
    * The state of the associated token account of each owner and mint, at commitment confirmed: a frozen one is told before a
-   * payment needs the account.
+   * payment needs the account, and one that is not absent need not be paid for. Lamports that a stranger sent to the address
+   * make no account.
    */
   tokenAccountStates(
     accounts: readonly { readonly owner: Address; readonly mint: Address }[],
@@ -383,20 +390,9 @@ export interface Ledger extends RoutingLedger {
    */
   statuses(signatures: readonly string[]): Promise<Hint<readonly (SignatureStatus | null)[]>>;
   /**
-   * The receipt of each finalized transaction, as enough endpoints tell it alike; null where fewer have it (yet). Throws
-   * `LedgerUnavailable` while fewer endpoints answer than must agree.
+   * How each signature is shown. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  receipts(signatures: readonly string[]): Promise<Evidence<readonly (Receipt | null)[]>>;
-  /**
-   * The signatures that enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
-   * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
-   */
-  confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
-  /**
-   * For each signature: whether an endpoint shows it, at any commitment, failed or not. Throws
-   * `LedgerUnavailable` while fewer endpoints answer than must agree.
-   */
-  seen(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
+  sightings(signatures: readonly string[]): Promise<Evidence<readonly Sighting[]>>;
   /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
   /**

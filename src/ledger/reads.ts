@@ -93,7 +93,8 @@ export const READS = {
     belief: "evidence",
     witnesses: "enough",
     absence: "told alike; `absent` where so many show none",
-    decides: "the refusal of a quote that a frozen account keeps from being paid",
+    decides:
+      "the refusal of a quote that a frozen account keeps from being paid; whose rent is paid, and priced",
   },
   paymentCost: {
     belief: "evidence",
@@ -137,23 +138,12 @@ export const READS = {
     absence: "null: this endpoint does not know it",
     decides: "which signatures are sent again, and which are looked at closely",
   },
-  confirmed: {
+  sightings: {
     belief: "evidence",
     witnesses: "enough",
-    absence: "false: fewer show it in a block",
-    decides: "the status confirmed",
-  },
-  seen: {
-    belief: "evidence",
-    witnesses: "enough",
-    absence: "what any shows counts; false: none that answers shows it",
-    decides: "that dead bytes without a marker have not landed, so that others take their place",
-  },
-  receipts: {
-    belief: "evidence",
-    witnesses: "enough",
-    absence: "told alike; null: fewer have it yet",
-    decides: "the time and the fee that are shown",
+    absence: "`confirmed` where so many show it in a block; `absent` where none that answers shows it",
+    decides:
+      "the status confirmed; that dead bytes without a marker have not landed, so that others take their place",
   },
   fates: {
     belief: "evidence",
@@ -217,23 +207,13 @@ export const READS = {
     absence: "an account that is absent holds nothing",
     decides: "which deposit addresses are looked at closely",
   },
-  fundsOfOwner: {
+  holdingsOf: {
     belief: "evidence",
     witnesses: "enough",
-    absence: "of each amount the most that so many show; an account that is not listed holds nothing",
-    decides: "the comparison of an address with the database; which foreign tokens are told",
-  },
-  strayAccounts: {
-    belief: "evidence",
-    witnesses: "enough",
-    absence: "of each amount the most that so many show; what fewer list does not count, and is a dispute",
-    decides: "the money beside an order's own accounts that is shown and collected",
-  },
-  haveTokenAccounts: {
-    belief: "evidence",
-    witnesses: "enough",
-    absence: "told alike; false where so many show none",
-    decides: "whose rent is paid, and how much of it a quote prices",
+    absence:
+      "of each amount the most that so many show; an account that fewer list does not count, and is a dispute",
+    decides:
+      "the comparison of an address with the database; which foreign tokens are told; the money beside an order's own accounts that is shown and collected",
   },
   rentMinimum: {
     belief: "evidence",

@@ -157,8 +157,11 @@ export interface StrayAccount {
   readonly amount: bigint;
 }
 
-/** Token accounts other than the associated ones. */
-export interface StrayReading extends Reading {
+/** The balances of one owner over all its token accounts of some mints, associated or not. */
+export interface OwnerHoldings extends Reading, Funds {
+  /**
+   * The token accounts that hold something, are not the associated ones, and are not frozen; the fullest first.
+   */
   readonly accounts: readonly StrayAccount[];
 }
 
@@ -189,16 +192,14 @@ export interface RoutingLedger {
   /** The associated account at which `owner` keeps `mint`, of the Token program where none is named. Pure. */
   tokenAccountOf(owner: Address, mint: Address, program?: TokenProgram): Address;
   /**
-   * Like `funds` for one owner, but over all its token accounts, associated or not. Several calls to each node, so the
-   * parts may come from different blocks; the slot is the slot of the oldest. Agreed on as in `funds`.
+   * Like `funds` for one owner, but over all its token accounts, associated or not, of either token program. One call per mint
+   * to each node, so the parts may come from different blocks; the slot is the slot of the oldest. Agreed on as in `funds`.
    */
-  fundsOfOwner(
+  holdingsOf(
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Evidence<Reading & Funds>>;
-  /** Whether each owner's associated token account of this mint exists, at confirmed, so that it need not be paid for. */
-  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Evidence<readonly boolean[]>>;
+  ): Promise<Evidence<OwnerHoldings>>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
   rentMinimum(bytes: number): Promise<Evidence<bigint>>;
   /**
@@ -269,13 +270,4 @@ export interface RoutingLedger {
   explainOrder(plan: TransactionPlan, error: Evidence<string>): Promise<Evidence<OrderFault>>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
   signedBy(address: Address): Promise<Evidence<SignedHistory>>;
-  /**
-   * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
-   * ones, and are not frozen; the fullest first. One call per mint; pass exactly one mint. Agreed on as in `funds`.
-   */
-  strayAccounts(
-    owner: Address,
-    mints: readonly Address[],
-    commitment: FirmCommitment,
-  ): Promise<Evidence<StrayReading>>;
 }

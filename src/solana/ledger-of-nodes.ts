@@ -26,19 +26,18 @@ import type { HealthWatch } from "./health.ts";
 import { landings, namedLanding } from "./landings.ts";
 import { rentMinimum } from "./payment-cost.ts";
 import { paymentCost } from "./price-payment.ts";
-import { amountsIn, haveTokenAccounts, tokenAccountStates } from "./token-account-states.ts";
+import { amountsIn, tokenAccountStates } from "./token-account-states.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
-import { fundsOfOwner } from "./routing/funds-of-owner.ts";
+import { holdingsOf } from "./routing/holdings-of.ts";
 import { funds } from "./routing/funds.ts";
 import { heights } from "./routing/heights.ts";
 import { signedBy } from "./routing/signed-by.ts";
 import { changesOfOrder } from "./routing/order-history.ts";
 import { readOrder } from "./routing/read-order.ts";
-import { strayAccounts } from "./routing/stray-accounts.ts";
 import { explainOrder, tryOrder } from "./routing/try-order.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
-import { confirmed, receipts, seen, statuses } from "./statuses.ts";
+import { sightings, statuses } from "./statuses.ts";
 import { verifyPayment } from "./verify-payment.ts";
 
 const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
@@ -118,8 +117,7 @@ type Surveyed = <A extends unknown[], T>(
 function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
   const read = {
     funds: surveyed(funds),
-    fundsOfOwner: surveyed(fundsOfOwner),
-    strayAccounts: surveyed(strayAccounts),
+    holdingsOf: surveyed(holdingsOf),
     verifyPayment: surveyed(verifyPayment),
   };
   return {
@@ -138,9 +136,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),
     statuses: surveyed(statuses),
-    confirmed: surveyed(confirmed),
-    seen: surveyed(seen),
-    receipts: surveyed(receipts),
+    sightings: surveyed(sightings),
     landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
@@ -149,7 +145,6 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),
-    haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),
     feeOf: surveyed(feeOfPlan),
     buildTransaction: surveyed(buildTransaction),
@@ -160,8 +155,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     changesOfOrder: surveyed(changesOfOrder),
     heights: surveyed(heights),
     funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
-    fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
-    strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),
+    holdingsOf: (owner, of, commitment) => read.holdingsOf({ owner, mints: of, commitment }),
   };
 }
 

@@ -1,15 +1,12 @@
 /** Reads statuses and receipts of signatures. */
 import type { Evidence, Hint } from "../ledger/belief.ts";
-import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
+import type { Receipt, Sighting, SignatureStatus } from "../ledger/ledger.ts";
 import { weigh } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
 import { signatureOf } from "./rpc/landed-transaction.ts";
 import type { NodeSignatureStatus } from "./rpc/rpc-node.ts";
-
-// getTransaction takes one signature; so many are asked for at a time.
-const RECEIPTS_AT_ONCE = 8;
 
 /** The answer of one node about some signatures, and the slot since when the whole answer is true. */
 interface StatusAnswer {
@@ -50,59 +47,26 @@ function readStatus(status: NodeSignatureStatus): SignatureStatus | null {
   return { commitment, slot, error: errorText(err) };
 }
 
-/** See `Ledger.confirmed`. */
-export async function confirmed(
+/** See `Ledger.sightings`. */
+export async function sightings(
   nodes: NodeContext,
   signatures: readonly string[],
-): Promise<Evidence<readonly boolean[]>> {
-  return await weighEach(nodes, signatures, (told) => told.filter(isConfirmed).length >= nodes.witnesses);
-}
-
-/** See `Ledger.seen`. */
-export async function seen(
-  nodes: NodeContext,
-  signatures: readonly string[],
-): Promise<Evidence<readonly boolean[]>> {
-  return await weighEach(nodes, signatures, (told) => told.some((status) => status !== null));
-}
-
-/** Draws a conclusion about each signature from the answers of all endpoints. */
-async function weighEach(
-  nodes: NodeContext,
-  signatures: readonly string[],
-  concludes: (told: readonly (SignatureStatus | null)[]) => boolean,
-): Promise<Evidence<readonly boolean[]>> {
-  const found: Evidence<boolean>[] = [];
+): Promise<Evidence<readonly Sighting[]>> {
+  const found: Evidence<Sighting>[] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
-    const ofEach = (answers: readonly StatusAnswer[]): readonly boolean[] =>
-      batch.map((_, index) => concludes(answers.map(({ statuses: told }) => told[index] ?? null)));
-    found.push(...(await weigh(nodes, { of: "confirmed", question: statusesOf(batch) }, ofEach)));
+    const ofEach = (answers: readonly StatusAnswer[]): readonly Sighting[] =>
+      batch.map((_, index) => {
+        const told = answers.map(({ statuses: each }) => each[index] ?? null);
+        if (told.filter(isConfirmed).length >= nodes.witnesses) return "confirmed";
+        return told.some((status) => status !== null) ? "seen" : "absent";
+      });
+    found.push(...(await weigh(nodes, { of: "sightings", question: statusesOf(batch) }, ofEach)));
   }
   return found;
 }
 
 function isConfirmed(status: SignatureStatus | null): boolean {
   return status !== null && status.commitment !== "processed" && status.error === null;
-}
-
-/** Receipts of finalized transactions, in the order asked, as enough endpoints tell them. */
-export async function receipts(
-  nodes: NodeContext,
-  signatures: readonly string[],
-): Promise<Evidence<readonly (Receipt | null)[]>> {
-  const found: Evidence<Receipt | null>[] = [];
-  for (const batch of batches(signatures, RECEIPTS_AT_ONCE)) {
-    found.push(
-      ...(await Promise.all(
-        batch.map((signature) =>
-          weigh(nodes, { of: "receipts", question: receiptOf(signature) }, (told) =>
-            agreedReceipt(told, nodes.witnesses),
-          ),
-        ),
-      )),
-    );
-  }
-  return found;
 }
 
 /** The receipt that `needed` endpoints tell alike; null where no receipt or more than one is told by so many. */

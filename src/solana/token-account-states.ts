@@ -12,22 +12,31 @@ import { readTokenAccount } from "./token-accounts.ts";
 import { agree } from "./agree.ts";
 import type { AssetAccount } from "../ledger/routing.ts";
 
+// Where accounts lie is derived between calls, half a millisecond each, so that hundreds do not hold up this process.
+const ACCOUNTS_AT_ONCE = 25;
+
 /** See `Ledger.tokenAccountStates`. */
 export async function tokenAccountStates(
   nodes: NodeContext,
   accounts: readonly { readonly owner: Address; readonly mint: Address }[],
 ): Promise<Evidence<readonly TokenAccountState[]>> {
-  const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
-  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
-  return await agree(nodes, {
-    of: "tokenAccountStates",
-    subject: "the state of token accounts",
-    question: async (endpoint): Promise<readonly TokenAccountState[]> => {
-      const found = await read(endpoint);
-      return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
-    },
-    textOf: String,
-  });
+  const states: Evidence<TokenAccountState>[] = [];
+  for (let start = 0; start < accounts.length; start += ACCOUNTS_AT_ONCE) {
+    const batch = accounts.slice(start, start + ACCOUNTS_AT_ONCE);
+    const addresses = batch.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
+    const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+    const told = await agree(nodes, {
+      of: "tokenAccountStates",
+      subject: "the state of token accounts",
+      question: async (endpoint): Promise<readonly TokenAccountState[]> => {
+        const found = await read(endpoint);
+        return batch.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+      },
+      textOf: String,
+    });
+    states.push(...told);
+  }
+  return states;
 }
 
 function stateOf(account: Account | null, owner: Address): TokenAccountState {
@@ -36,34 +45,6 @@ function stateOf(account: Account | null, owner: Address): TokenAccountState {
   if (account === null || held === null) return "absent";
   if (held.owner !== owner) return "handed_over";
   return isFrozen(account) ? "frozen" : "usable";
-}
-
-// Where accounts lie is derived between calls, half a millisecond each, so that hundreds do not hold up this process.
-const OWNERS_AT_ONCE = 25;
-
-/**
- * See `RoutingLedger.haveTokenAccounts`. A token account whose owner gave it to somebody else also counts as existing:
- * it costs no rent, and a transfer to it fails. Lamports that a stranger sent to the address make no account.
- */
-export async function haveTokenAccounts(
-  nodes: NodeContext,
-  owners: readonly Address[],
-  mint: Address,
-): Promise<Evidence<readonly boolean[]>> {
-  const found: Evidence<boolean>[] = [];
-  for (let start = 0; start < owners.length; start += OWNERS_AT_ONCE) {
-    const batch = owners.slice(start, start + OWNERS_AT_ONCE);
-    const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));
-    const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
-    const present = await agree(nodes, {
-      of: "haveTokenAccounts",
-      subject: "the token accounts of owners",
-      question: async (endpoint) => (await read(endpoint)).map((account) => account?.owner === TOKEN_PROGRAM),
-      textOf: String,
-    });
-    found.push(...present);
-  }
-  return found;
 }
 
 /** See `RoutingLedger.amountsIn`. */

@@ -5,6 +5,7 @@ import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";
 import { report, type Figure } from "./figures.ts";
 import { NodeCalls } from "./node-calls.ts";
+import { receiptsOf } from "../kit/receipts.ts";
 
 const PAYROLL = 500;
 const SHARE = "0.01";
@@ -142,7 +143,7 @@ async function quiet(calls: NodeCalls): Promise<void> {
 }
 
 async function feesOf({ ledger }: PrivateFixture, signatures: readonly string[]): Promise<bigint> {
-  const receipts = await ledger.receipts(signatures);
+  const receipts = await receiptsOf(ledger, signatures);
   return receipts.reduce((sum, receipt) => sum + (receipt?.fee ?? 0n), 0n);
 }
 

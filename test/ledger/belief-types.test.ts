@@ -7,6 +7,7 @@ import type {
   Attempt,
   DeclaredPayment,
   AttemptFate,
+  Sighting,
   Landing,
   Ledger,
   LedgerReads,
@@ -63,9 +64,9 @@ async function mistakes(with_: Planted): Promise<void> {
 
   // Confirming one.
   // @ts-expect-error -- what one node shows as confirmed
-  const shown = new ConfirmedSignatureCache({ confirmed: async () => [heard(true)] });
+  const shown = new ConfirmedSignatureCache({ sightings: async () => [heard<Sighting>("confirmed")] });
   // @ts-expect-error -- a bare answer
-  const said = new ConfirmedSignatureCache({ confirmed: async () => [true] });
+  const said = new ConfirmedSignatureCache({ sightings: async () => ["confirmed"] });
   expect([shown, said]).toHaveLength(2);
 
   // Deciding about an order: whom its markers pay, what came, whether its window is over.

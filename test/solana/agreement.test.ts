@@ -188,12 +188,12 @@ test("M33: a signature is confirmed when as many nodes as must agree show it so"
       value: value.map(() => ({ slot: 9, confirmations: 1, err: null, confirmationStatus: "confirmed" })),
     }),
   );
-  expect(await both.confirmed([signature])).toEqual([false]);
+  expect(await both.sightings([signature])).toEqual(["seen"]);
   await both.broadcast(Buffer.from(text, "base64"));
   chain.advance(2);
-  expect(await both.confirmed([signature])).toEqual([true]);
+  expect(await both.sightings([signature])).toEqual(["confirmed"]);
   two.rule = gone;
-  await expect(both.confirmed([signature])).rejects.toThrow("1 of the 2 Solana nodes");
+  await expect(both.sightings([signature])).rejects.toThrow("1 of the 2 Solana nodes");
 });
 
 function nameOf({ option }: OddEndpoint): string {

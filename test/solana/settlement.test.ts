@@ -10,6 +10,7 @@ import {
 import { signPayment, type ChainFixture, type Wallet, FEE_OF_SOL_SEND } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
 import { gone, lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
+import { receiptsOf } from "../kit/receipts.ts";
 
 /** Alice pays somebody. */
 interface Paying extends ChainFixture {
@@ -58,11 +59,17 @@ describe("broadcast and statuses", () => {
     expect(await status(world, attempt)).toEqual({ commitment: "processed", slot, error: null });
     world.chain.advance(1);
     expect(await status(world, attempt)).toEqual({ commitment: "confirmed", slot, error: null });
-    expect(await world.ledger.receipts([attempt.signature])).toEqual([null]);
+    expect(await receiptsOf(world.ledger, [attempt.signature])).toEqual([null]);
     world.chain.advance(31);
     expect(await status(world, attempt)).toEqual({ commitment: "finalized", slot, error: null });
-    expect(await world.ledger.receipts([attempt.signature, "1".repeat(64)])).toEqual([
-      { slot, blockTime: Math.floor(world.clock.now() / 1_000), fee: FEE_OF_SOL_SEND, error: null },
+    expect(await receiptsOf(world.ledger, [attempt.signature, "1".repeat(64)])).toEqual([
+      {
+        slot,
+        blockTime: Math.floor(world.clock.now() / 1_000),
+        fee: FEE_OF_SOL_SEND,
+        error: null,
+        signature: attempt.signature,
+      },
       null,
     ]);
   });
@@ -135,7 +142,7 @@ describe("broadcast and statuses", () => {
     await world.ledger.broadcast(attempt.bytes);
     world.chain.advance(33);
     expect(await status(world, attempt)).toMatchObject({ error: '{"InstructionError":[2,{"Custom":1}]}' });
-    const [receipt] = await world.ledger.receipts([attempt.signature]);
+    const [receipt] = await receiptsOf(world.ledger, [attempt.signature]);
     expect(receipt).toMatchObject({ fee: FEE_OF_SOL_SEND, error: '{"InstructionError":[2,{"Custom":1}]}' });
     expect(await world.ledger.fates([attempt])).toEqual(["landed"]);
   });

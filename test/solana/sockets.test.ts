@@ -11,6 +11,7 @@ import { signPayment } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { elapsed, turns } from "./scripted-node.ts";
+import { receiptsOf } from "../kit/receipts.ts";
 
 const OWNER = "Vote111111111111111111111111111111111111111" as Address;
 const DEADLINE_MS = 8_000;
@@ -232,7 +233,7 @@ test("P25: no websocket is ever opened, so a dead one changes nothing", async ({
   await ledger.broadcast(answer.verified.bytes);
   world.chain.advance(40);
   expect(await ledger.statuses([signature])).toMatchObject([{ commitment: "finalized" }]);
-  expect(await ledger.receipts([signature])).toMatchObject([{ error: null }]);
+  expect(await receiptsOf(ledger, [signature])).toMatchObject([{ error: null }]);
   expect(await ledger.fates([{ ...answer.verified, reference: null }])).toEqual(["landed"]);
   await ledger.balances(alice.address);
   await ledger.position();

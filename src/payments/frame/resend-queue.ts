@@ -1,6 +1,6 @@
 /** What watchers of signatures share: bytes that the chain has not seen are sent again, confirmations are asked for once. */
 import type { AttemptRecord } from "./tables/attempts.ts";
-import { type Ledger, LedgerUnavailable } from "../../ledger/ledger.ts";
+import { type Ledger, LedgerUnavailable, type Sighting } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
 import { inLanes, Semaphore } from "./semaphore.ts";
@@ -102,10 +102,10 @@ const MAX_REMEMBERED = 10_000;
 
 /** Whether enough endpoints show signatures in a confirmed block, asked once for each signature of one watcher. */
 export class ConfirmedSignatureCache {
-  readonly #ledger: Pick<Ledger, "confirmed">;
+  readonly #ledger: Pick<Ledger, "sightings">;
   #known = new Set<string>();
 
-  constructor(ledger: Pick<Ledger, "confirmed">) {
+  constructor(ledger: Pick<Ledger, "sightings">) {
     this.#ledger = ledger;
   }
 
@@ -114,14 +114,15 @@ export class ConfirmedSignatureCache {
    */
   async among(signatures: readonly string[]): Promise<ReadonlySet<string>> {
     const unknown = signatures.filter((signature) => !this.#known.has(signature));
-    const shown = unknown.length === 0 ? [] : await this.#ledger.confirmed(unknown).catch(unlessSilent);
+    const shown = unknown.length === 0 ? [] : await this.#ledger.sightings(unknown).catch(unlessSilent);
     if (this.#known.size > MAX_REMEMBERED) this.#known = new Set();
-    for (const [index, signature] of unknown.entries()) if (shown[index] === true) this.#known.add(signature);
+    for (const [index, signature] of unknown.entries())
+      if (shown[index] === "confirmed") this.#known.add(signature);
     return new Set(signatures.filter((signature) => this.#known.has(signature)));
   }
 }
 
-function unlessSilent(error: unknown): Evidence<readonly boolean[]> {
+function unlessSilent(error: unknown): Evidence<readonly Sighting[]> {
   if (error instanceof LedgerUnavailable) return [];
   throw error;
 }

@@ -140,11 +140,10 @@ async function pricedAccountsOf(
   if (mint === null || quote.pricedAccounts === 0) return [];
   // A price for all of them needs no look: an account that is there today may be closed tomorrow.
   if (quote.pricedAccounts >= transfers.length) return transfers.map((_, index) => index);
-  const have = await ledger.haveTokenAccounts(
-    transfers.map(({ recipient }) => recipient),
-    mint,
+  const states = await ledger.tokenAccountStates(
+    transfers.map(({ recipient }) => ({ owner: recipient, mint })),
   );
-  return have.flatMap((has, index) => (has ? [] : [index])).slice(0, quote.pricedAccounts);
+  return states.flatMap((state, index) => (state === "absent" ? [index] : [])).slice(0, quote.pricedAccounts);
 }
 
 /** Where the fee does not cover any more what may be spent, the order is not taken. */

@@ -184,7 +184,7 @@ async function isSeen(
   { ledger }: Pick<ConcludingDeps, "ledger">,
   open: readonly AttemptRecord[],
 ): Promise<boolean> {
-  return (await ledger.seen(open.map(({ id }) => id))).some((isShown) => isShown);
+  return (await ledger.sightings(open.map(({ id }) => id))).some((sighting) => sighting !== "absent");
 }
 
 async function expired(

@@ -81,7 +81,7 @@ export async function uncountedAccounts(
   owner: Address,
   mint: Address,
 ): Promise<readonly StrayAccount[]> {
-  const { accounts } = await ledger.strayAccounts(owner, [mint], "finalized");
+  const { accounts } = await ledger.holdingsOf(owner, [mint], "finalized");
   if (mint !== SOL_MINT) return accounts;
   const { funds } = await ledger.funds([owner], [mint], "finalized");
   const amount = funds[0]?.tokens[0] ?? 0n;
@@ -115,14 +115,14 @@ async function ofOtherMints(
   const others = [...new Set(seen)].filter((mint) => assets.ofMint(mint) === null).slice(0, MOST_MINTS);
   const mints = others.map(knownAddress);
   if (mints.length === 0) return { found: [], asked: new Set() };
-  const [{ tokens }, metadata] = await Promise.all([
-    ledger.fundsOfOwner(address, mints, "finalized"),
+  const [{ tokens, accounts: all }, metadata] = await Promise.all([
+    ledger.holdingsOf(address, mints, "finalized"),
     ledger.mints(mints),
   ]);
-  const found = mints.map(async (mint, index): Promise<readonly Stray[]> => {
+  const found = mints.flatMap((mint, index): readonly Stray[] => {
     const facts = metadata[index] ?? null;
     const decimals = facts?.decimals ?? null;
-    const { accounts } = await ledger.strayAccounts(address, [mint], "finalized");
+    const accounts = all.filter((each) => each.mint === mint);
     const beside = accounts.reduce((sum, { amount }) => sum + amount, 0n);
     const associated = ledger.tokenAccountOf(address, mint, facts?.program);
     return [
@@ -130,5 +130,5 @@ async function ofOtherMints(
       { account: associated, mint, amount: (tokens[index] ?? 0n) - beside, decimals },
     ].filter(({ amount }) => amount > 0n);
   });
-  return { found: (await Promise.all(found)).flat(), asked: new Set(mints) };
+  return { found, asked: new Set(mints) };
 }

@@ -3,7 +3,7 @@ import { type Address, SOL_MINT } from "../../core/address.ts";
 import { formatAmount } from "../../core/amount.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import { rentOf } from "../../ledger/order-reading.ts";
-import type { RoutingLedger } from "../../ledger/routing.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { ledgerMint, type Assets, type Token } from "../frame/assets/assets.ts";
 import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../frame/prices/prices.ts";
@@ -73,9 +73,9 @@ const PAID_RAISE = 4n;
 
 export class PrivatePricing {
   readonly terms: PrivateRoutingRules;
-  readonly #ledger: RoutingLedger;
+  readonly #ledger: Ledger;
 
-  constructor(terms: PrivateRoutingRules, ledger: RoutingLedger) {
+  constructor(terms: PrivateRoutingRules, ledger: Ledger) {
     this.terms = terms;
     this.#ledger = ledger;
   }
@@ -144,7 +144,8 @@ export class PrivatePricing {
     const mint = ledgerMint(asset);
     if (mint === null) return 0;
     if (recipients === null) return 1;
-    return (await this.#ledger.haveTokenAccounts(recipients, mint)).filter((has) => !has).length;
+    const states = await this.#ledger.tokenAccountStates(recipients.map((owner) => ({ owner, mint })));
+    return states.filter((state) => state === "absent").length;
   }
 }
 

@@ -136,8 +136,8 @@ async function accountsToMake(
   const mint = ledgerMint(get);
   if (mint === null) return 0;
   if (ledgerMint(give) === null || payee === null) return 1;
-  const [hasAccount] = await ledger.haveTokenAccounts([payee], mint);
-  return hasAccount === true ? 0 : 1;
+  const [state] = await ledger.tokenAccountStates([{ owner: payee, mint }]);
+  return state === "absent" ? 1 : 0;
 }
 
 /** Throws `AMOUNT_TOO_SMALL` if less than the least amount of the asset is left after the fees. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { WantedPayment } from "../../../src/ledger/ledger.ts";
 import { promise, type LedgerContractCase, type WorldWallet } from "./contract.ts";
 import { AMOUNT, native, only, PLENTY, ready, reference, settle, tokens, wealth } from "./payments.ts";
+import { receiptsOf } from "../../kit/receipts.ts";
 
 const A_MINUTE = 60_000;
 
@@ -17,7 +18,7 @@ export const buildingCases: readonly LedgerContractCase[] = [
     assert.deepEqual(cost, { networkFee, rent });
     const attempt = await ready(world, from, payment);
     await settle(world, attempt);
-    assert.equal(only(await world.ledger.receipts([attempt.signature]))?.fee, networkFee);
+    assert.equal(only(await receiptsOf(world.ledger, [attempt.signature]))?.fee, networkFee);
     assert.equal(await wealth(world, from.address), PLENTY - AMOUNT - networkFee);
     assert.equal(await wealth(world, to.address), PLENTY + AMOUNT);
   }),

@@ -14,6 +14,7 @@ import {
   statusOf,
   type Ready,
 } from "./payments.ts";
+import { receiptsOf } from "../../kit/receipts.ts";
 
 /** What has an answer to silence, or needs more than one endpoint. */
 type Gathering =
@@ -39,9 +40,8 @@ type Evidence =
   | "verifyPayment"
   | "tokenAccountStates"
   | "landingWindow"
-  | "confirmed"
-  | "seen"
-  | "receipts";
+  | "sightings"
+  | "landings";
 
 /** Every method that one endpoint can answer. */
 function hints(
@@ -75,9 +75,8 @@ function evidence(
     buildPayment: () => ledger.buildPayment(payment, reference()),
     verifyPayment: () => ledger.verifyPayment(text, payment),
     landingWindow: () => ledger.landingWindow(blockhash),
-    confirmed: () => ledger.confirmed([signature]),
-    seen: () => ledger.seen([signature]),
-    receipts: () => ledger.receipts([signature]),
+    sightings: () => ledger.sightings([signature]),
+    landings: () => receiptsOf(ledger, [signature]),
   };
 }
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { promise, type LedgerContractCase } from "./contract.ts";
 import { AMOUNT, native, PLENTY, ready, statusOf, wealth } from "./payments.ts";
+import { receiptsOf } from "../../kit/receipts.ts";
 
 /** Reads: as of confirmed, in the order asked, with slot and endpoint. */
 export const readCases: readonly LedgerContractCase[] = [
@@ -101,7 +102,7 @@ export const readCases: readonly LedgerContractCase[] = [
     assert.deepEqual(await world.wait(ledger.mints([])), []);
     assert.deepEqual(await world.wait(ledger.tokenAccountStates([])), []);
     assert.deepEqual(await world.wait(ledger.statuses([])), []);
-    assert.deepEqual(await world.wait(ledger.receipts([])), []);
+    assert.deepEqual(await world.wait(receiptsOf(ledger, [])), []);
     assert.deepEqual(await world.wait(ledger.fates([])), []);
   }),
 ];

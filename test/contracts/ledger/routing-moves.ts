@@ -179,7 +179,9 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
       await succeed(world, rest, sponsor, payer);
       assert.deepEqual(await holds(world, sponsor.address), [PLENTY - fee + rent, 0n]);
       assert.deepEqual(await holds(world, sender.address), [2n * PLENTY, 11n]);
-      assert.deepEqual(await ledger.haveTokenAccounts([payer.address], token.mint), [false]);
+      assert.deepEqual(await ledger.tokenAccountStates([{ owner: payer.address, mint: token.mint }]), [
+        "absent",
+      ]);
       assert.deepEqual(await ledger.accountKinds([payer.address]), ["absent"]);
     },
   ),

@@ -114,33 +114,33 @@ export const routingReadCases: readonly LedgerContractCase[] = [
       only(await world.ledger.amountsIn([{ address, mint: null }], commitment));
     assert.deepEqual([await seen("processed"), await seen("finalized")], [AMOUNT, 0n]);
   }),
-  promise("P13: fundsOfOwner: all token accounts of the owner, associated or not", async (world) => {
+  promise("P13: holdingsOf: all token accounts of the owner, associated or not", async (world) => {
     const { ledger, token } = world;
     const { address } = await world.wallet({ native: PLENTY, tokens: 5n });
     await world.beside(address, 37n);
-    const { lamports, tokens, endpoint } = await ledger.fundsOfOwner(address, [token.mint], "finalized");
+    const { lamports, tokens, endpoint } = await ledger.holdingsOf(address, [token.mint], "finalized");
     assert.deepEqual([lamports, tokens], [PLENTY, [42n]]);
     assert(world.endpoints.includes(endpoint));
     assert.deepEqual(await holds(world, address), [PLENTY, 5n]);
   }),
-  promise("P11: fundsOfOwner: a mint of the other token program, too", async (world) => {
+  promise("P11: holdingsOf: a mint of the other token program, too", async (world) => {
     const { address } = await world.wallet({ others: 7n });
-    const { tokens } = await world.ledger.fundsOfOwner(address, [world.others.mint], "finalized");
+    const { tokens } = await world.ledger.holdingsOf(address, [world.others.mint], "finalized");
     assert.deepEqual(tokens, [7n]);
   }),
   promise(
-    "P13: strayAccounts: what holds something beside the associated account, the fullest first, the frozen left out",
+    "P13: holdingsOf: what holds something beside the associated account, the fullest first, the frozen left out",
     async (world) => {
       const { ledger, token } = world;
       const { address } = await world.wallet({ tokens: 7n });
-      const none = await ledger.strayAccounts(address, [token.mint], "finalized");
+      const none = await ledger.holdingsOf(address, [token.mint], "finalized");
       assert.deepEqual(none.accounts, []);
       const less = await world.beside(address, 10n);
       const frozen = await world.beside(address, 99n);
       const more = await world.beside(address, 20n);
       await world.beside(address, 0n);
       await world.freeze(frozen);
-      const { accounts, slot } = await ledger.strayAccounts(address, [token.mint], "finalized");
+      const { accounts, slot } = await ledger.holdingsOf(address, [token.mint], "finalized");
       assert.deepEqual(accounts, [
         { address: more, mint: token.mint, amount: 20n },
         { address: less, mint: token.mint, amount: 10n },
@@ -149,24 +149,24 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     },
   ),
   promise(
-    "P11, P13: strayAccounts: the associated account of the other token program is none",
+    "P11, P13: holdingsOf: the associated account of the other token program is none",
     async (world) => {
       const { address } = await world.wallet({ others: 7n });
-      const { accounts } = await world.ledger.strayAccounts(address, [world.others.mint], "confirmed");
+      const { accounts } = await world.ledger.holdingsOf(address, [world.others.mint], "confirmed");
       assert.deepEqual(accounts, []);
     },
   ),
   promise(
-    "haveTokenAccounts: for each owner in the order asked, whether there is one to be paid to",
+    "tokenAccountStates: for each owner in the order asked, whether there is one to be paid to",
     async (world) => {
       const { ledger, token } = world;
       const [has, hasNot] = [await world.wallet({ tokens: 1n }), await world.wallet({ native: PLENTY })];
       const asked = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? has : hasNot).address);
       assert.deepEqual(
-        await world.wait(ledger.haveTokenAccounts(asked, token.mint)),
-        asked.map((address) => address === has.address),
+        await world.wait(ledger.tokenAccountStates(asked.map((owner) => ({ owner, mint: token.mint })))),
+        asked.map((address) => (address === has.address ? "usable" : "absent")),
       );
-      assert.deepEqual(await ledger.haveTokenAccounts([], token.mint), []);
+      assert.deepEqual(await ledger.tokenAccountStates([]), []);
     },
   ),
   promise(

@@ -14,6 +14,7 @@ import {
   UNHEARD_OF,
   wealth,
 } from "./payments.ts";
+import { receiptsOf } from "../../kit/receipts.ts";
 
 /** Broadcasts, statuses and receipts: sent as often as one likes, paid once, final only when finalized. */
 export const settlingCases: readonly LedgerContractCase[] = [
@@ -28,7 +29,7 @@ export const settlingCases: readonly LedgerContractCase[] = [
         const status = await statusOf(world, attempt);
         assert(status !== null && status.error === null);
         if (seen.at(-1) !== status.commitment) seen.push(status.commitment);
-        const receipt = only(await world.ledger.receipts([attempt.signature]));
+        const receipt = only(await receiptsOf(world.ledger, [attempt.signature]));
         assert.equal(
           receipt !== null,
           status.commitment === "finalized",
@@ -38,7 +39,7 @@ export const settlingCases: readonly LedgerContractCase[] = [
       }
       assert.deepEqual(seen, ["processed", "confirmed", "finalized"]);
       const status = await statusOf(world, attempt);
-      const receipt = only(await world.ledger.receipts([attempt.signature]));
+      const receipt = only(await receiptsOf(world.ledger, [attempt.signature]));
       assert.equal(receipt?.slot, status?.slot);
       assert.equal(receipt?.error, null);
     },
@@ -76,7 +77,7 @@ export const settlingCases: readonly LedgerContractCase[] = [
         index === 3 || index === 280 ? attempt.signature : UNHEARD_OF,
       );
       const statuses = await world.ledger.statuses(asked);
-      const receipts = await world.ledger.receipts(asked.slice(270, 290));
+      const receipts = await receiptsOf(world.ledger, asked.slice(270, 290));
       assert.deepEqual([statuses.length, receipts.length], [300, 20]);
       const known = (found: readonly unknown[]): number[] =>
         found.flatMap((each, index) => (each === null ? [] : [index]));
@@ -96,7 +97,7 @@ export const settlingCases: readonly LedgerContractCase[] = [
       await world.ledger.broadcast(second.bytes);
       await world.pass(world.blocksToFinality);
       const status = await statusOf(world, second);
-      const receipt = only(await world.ledger.receipts([second.signature]));
+      const receipt = only(await receiptsOf(world.ledger, [second.signature]));
       assert.equal(status?.commitment, "finalized");
       assert(typeof status?.error === "string" && receipt?.error === status.error);
       assert.doesNotThrow(() => JSON.parse(status.error ?? "") as unknown);
@@ -118,7 +119,7 @@ export const settlingCases: readonly LedgerContractCase[] = [
       assert.equal(await fateOf(world, attempt), "open");
       assert.equal(await wealth(world, attempt.payer), before);
       await settle(world, attempt);
-      const fee = only(await world.ledger.receipts([attempt.signature]))?.fee ?? 0n;
+      const fee = only(await receiptsOf(world.ledger, [attempt.signature]))?.fee ?? 0n;
       assert.equal(await wealth(world, attempt.payer), before - AMOUNT - fee);
     },
   ),

@@ -105,7 +105,9 @@ test("R10: the rest closes an empty token account for the sponsor, and the fee i
   await world.deposit(address, { usdc: due });
   await world.settle(10);
   await world.passAndSettle(11 * MINUTE, 4);
-  expect(await world.ledger.haveTokenAccounts([address as never], world.mints.USDT)).toEqual([false]);
+  expect(
+    await world.ledger.tokenAccountStates([{ owner: address as never, mint: world.mints.USDT }]),
+  ).toEqual(["absent"]);
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   const [lamports, fee] = await world.held(world.treasury.address);
   expect(lamports).toBe(1_000_000_000n);

@@ -56,7 +56,7 @@ async function put(account: Address, amount: bigint): Promise<void> {
 /** Endpoints that show no such account. */
 const hiding = (): Ledger =>
   Object.assign(Object.create(world.ledger) as Ledger, {
-    strayAccounts: async () => agreed({ slot: 1, endpoint: "one", accounts: [] }),
+    holdingsOf: async () => agreed({ slot: 1, endpoint: "one", lamports: 0n, tokens: [0n], accounts: [] }),
   });
 
 it("P13: an account that grows is one row, and counts once", async () => {
@@ -96,7 +96,7 @@ it("P13: what has left otherwise is not there any more, unless an endpoint has h
   expect(await found()).toBe(1);
   expect(await rows()).toEqual([[3_000_000n, false]]);
   const silent = Object.assign(Object.create(world.ledger) as Ledger, {
-    strayAccounts: async () => Promise.reject(new LedgerUnavailable("nobody answers")),
+    holdingsOf: async () => Promise.reject(new LedgerUnavailable("nobody answers")),
   });
   expect(await found(silent)).toBe(0);
 });
@@ -115,10 +115,12 @@ it("P13: what comes into an account that a transfer of ours has emptied is a dep
   expect((await storage.transfer(id))?.state).toBe("done");
   expect(await rows()).toEqual([[3_000_000n, true]]);
   const again = Object.assign(Object.create(world.ledger) as Ledger, {
-    strayAccounts: async (_: unknown, [mint]: readonly Address[]) =>
+    holdingsOf: async (_: unknown, [mint]: readonly Address[]) =>
       agreed({
         slot: 1,
         endpoint: "one",
+        lamports: 0n,
+        tokens: [],
         accounts: mint === mints.USDC ? [{ address: account, mint, amount: 7n }] : [],
       }),
   });

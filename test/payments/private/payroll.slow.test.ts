@@ -40,7 +40,7 @@ test("P17: a payee who handed its token account over is not paid, nor is the thi
   const ended = await world.shown(order);
   expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT", refunds: [{ status: "paid" }] });
   expect(ended.recipients.map(({ status }) => status)).toEqual(["unpaid", ...times(7, "paid")]);
-  const stolen = await world.ledger.fundsOfOwner(thief.address, [world.mints.USDC], "finalized");
+  const stolen = await world.ledger.holdingsOf(thief.address, [world.mints.USDC], "finalized");
   // What was in it when it was handed over, and no more.
   expect(stolen.tokens).toEqual([1n]);
   for (const payee of payees.slice(1)) expect((await world.held(payee.address))[1]).toBe(500_001n);

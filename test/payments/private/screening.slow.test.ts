@@ -131,7 +131,7 @@ async function expectHeld(world: Screened, order: Ordered, amount = order.due): 
   expect(await heldFor(world, order)).toBe("screening");
   expect(await world.shown(order)).toMatchObject({ refunds: [] });
   expect((await world.held(world.bob.address))[1]).toBe(0n);
-  const { tokens } = await world.ledger.fundsOfOwner(
+  const { tokens } = await world.ledger.holdingsOf(
     order.address as Wallet["address"],
     [world.mints.USDC],
     "finalized",

@@ -24,8 +24,9 @@ async function opened(mostSpentPerDay: bigint | null = null): Promise<readonly s
   return warned;
 }
 const isThere = async () => {
-  const [has] = await world.ledger.haveTokenAccounts([world.sponsor.address], world.mints.USDT);
-  return has;
+  const asked = { owner: world.sponsor.address, mint: world.mints.USDT };
+  const [state] = await world.ledger.tokenAccountStates([asked]);
+  return state !== "absent";
 };
 const spent = () => {
   const { storage, sponsor, clock } = world;

@@ -290,7 +290,8 @@ function shownBy(chain: ShownChain): Ledger {
     isOnCurve: () => true,
     tokenAccountOf: () => addressNamed(51),
     mints: async (mints) => agreed(mints.map(() => ({ decimals: 6, program: "token" as const }))),
-    fundsOfOwner: async () => agreed({ endpoint: "a", slot: chain.slot, lamports: 0n, tokens: [5n] }),
+    holdingsOf: async () =>
+      agreed({ endpoint: "a", slot: chain.slot, lamports: 0n, tokens: [5n], accounts: [] }),
   };
   return shown as Ledger;
 }

@@ -22,7 +22,7 @@ import { units } from "../../kit/private-fixture.ts";
 
 /** Token accounts of an owner, whatever is in them. */
 async function accountsOf(world: Scene, owner: string): Promise<number> {
-  const { accounts } = await world.ledger.strayAccounts(
+  const { accounts } = await world.ledger.holdingsOf(
     owner as never,
     [world.mints.USDC, world.mints.USDT],
     "finalized",

@@ -89,14 +89,17 @@ async function storeLanded(transfer: string, amount: bigint): Promise<string> {
 /** Has every node say this of every signature. Gives what ends it. */
 function nodesSay(said: SignatureStatus): () => void {
   const { ledger } = world;
-  const { statuses, seen } = ledger;
+  const { statuses, sightings } = ledger;
   const lying: typeof statuses = async (signatures) =>
     Object.assign(
       await statuses(signatures),
       signatures.map(() => said),
     );
-  Object.assign(ledger, { statuses: lying, seen: async (each: readonly string[]) => each.map(() => true) });
-  return () => void Object.assign(ledger, { statuses, seen });
+  Object.assign(ledger, {
+    statuses: lying,
+    sightings: async (each: readonly string[]) => each.map(() => "seen"),
+  });
+  return () => void Object.assign(ledger, { statuses, sightings });
 }
 
 /** Does this once, after a transfer has looked and before it is signed. */
@@ -456,21 +459,21 @@ describe("a rest", () => {
   it("C59: is booked by its own signature, too, if it lands once an endpoint that fell behind has had it pronounced dead", async () => {
     const { sendOut, pass, chain, storage, must, buy, key, units, sender, order, ledger } = await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
-    const { broadcast, heights, seen } = ledger;
+    const { broadcast, heights, sightings } = ledger;
     const behind: typeof heights = async (commitment) => {
       const told = await heights.call(ledger, commitment);
       const { highest } = told;
       return commitment === "finalized" ? told : agreed({ agreed: told.agreed - 500, highest });
     };
     let isLanded = false;
-    const landing: typeof seen = async (signatures) => {
-      const told = await seen.call(ledger, signatures);
+    const landing: typeof sightings = async (signatures) => {
+      const told = await sightings.call(ledger, signatures);
       for (const { bytes } of await storage.attemptsOf(id)) await broadcast.call(ledger, bytes);
       chain.advance(SLOTS_TO_FINALITY + 2);
       isLanded = true;
       return told;
     };
-    Object.assign(ledger, { broadcast: async () => {}, heights: behind, seen: landing });
+    Object.assign(ledger, { broadcast: async () => {}, heights: behind, sightings: landing });
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(80);
     expect(isLanded).toBe(true);

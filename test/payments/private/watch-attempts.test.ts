@@ -5,7 +5,7 @@ import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import type { WatchRecord } from "../../../src/workflow/watch-rows.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
-import type { Ledger } from "../../../src/ledger/ledger.ts";
+import type { Ledger, Sighting } from "../../../src/ledger/ledger.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import { lastHeightOf } from "../../../src/payments/private/attempt-death.ts";
 import { watchAttempts } from "../../../src/payments/private/watch-attempts.ts";
@@ -32,10 +32,11 @@ class Stage {
   readonly watcher: Watcher;
 
   constructor(storage: PaymentStorage) {
-    const ledger: Pick<Ledger, "statuses" | "confirmed" | "heights" | "broadcast" | "takeSendPlace"> = {
+    const ledger: Pick<Ledger, "statuses" | "sightings" | "heights" | "broadcast" | "takeSendPlace"> = {
       takeSendPlace: async () => this.hasPlaces,
       statuses: async (signatures) => signatures.map(() => this.said),
-      confirmed: async (signatures) => agreed(signatures.map(() => this.isConfirmed)),
+      sightings: async (signatures) =>
+        agreed(signatures.map((): Sighting => (this.isConfirmed ? "confirmed" : "seen"))),
       heights: async () => agreed({ agreed: this.height, highest: this.height + 10 }),
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };

@@ -98,7 +98,6 @@ function deskWith(held: { sol: bigint; usdc: bigint }, options: Partial<DeskOpti
       funds: [{ lamports: held.sol, tokens: mints.map(() => held.usdc) }],
     }),
     rentMinimum: async () => 0n,
-    haveTokenAccounts: async () => [true],
     tokenAccountStates: async () => ["usable", "usable"],
   } as unknown as Ledger;
   return deskProvider({ desk, ...options }).connect({ ...surroundings, ledger });

@@ -63,8 +63,8 @@ test("with one of two silent no money is read, whether final or confirmed", asyn
   const questions = [
     ledger.funds([address], [], "finalized"),
     ledger.funds([address], [], "confirmed"),
-    ledger.fundsOfOwner(address, [fixture.mints.USDC], "finalized"),
-    ledger.strayAccounts(address, [fixture.mints.USDC], "finalized"),
+    ledger.holdingsOf(address, [fixture.mints.USDC], "finalized"),
+    ledger.holdingsOf(address, [fixture.mints.USDC], "finalized"),
   ];
   const errors = await Promise.all(questions.map((asked) => asked.catch((reason: unknown) => reason)));
   for (const error of errors) {
@@ -90,7 +90,7 @@ test("of endpoints at different blocks the older one says when it was", async ()
   const ledger = fixture.ledgerOf([oddEndpoint(fixture.chain, "honest").option, behind.option]);
   const { slot, endpoint } = await ledger.funds([address], [], "finalized");
   expect([slot, endpoint]).toEqual([fixture.chain.slot() - 32 - 20, "behind.example"]);
-  const read = await ledger.fundsOfOwner(address, [fixture.mints.USDC], "finalized");
+  const read = await ledger.holdingsOf(address, [fixture.mints.USDC], "finalized");
   expect([read.slot, read.endpoint]).toEqual([slot, endpoint]);
   await fixture.close();
 });

@@ -208,7 +208,7 @@ test("a token account that was handed over counts for nobody; a frozen one count
   const { funds } = await ledger.funds([giver.address, thief, frozen.address], [mints.USDC], "finalized");
   expect(funds.map(({ tokens }) => tokens)).toEqual([[0n], [0n], [6n]]);
   // Whoever owns it now is told by its content, wherever it lies.
-  expect((await ledger.fundsOfOwner(thief, [mints.USDC], "finalized")).tokens).toEqual([5n]);
+  expect((await ledger.holdingsOf(thief, [mints.USDC], "finalized")).tokens).toEqual([5n]);
 });
 
 test("E15: rentMinimum is what the chain said ten seconds ago at most, and asked for once in them", async ({

@@ -3,6 +3,7 @@ import { SystemInstruction, TransactionInstruction, VersionedMessage } from "@so
 import { decodeTransferCheckedInstruction } from "@solana/spl-token";
 import fc from "fast-check";
 import { describe, expect } from "vitest";
+import type { Address } from "../../../src/core/address.ts";
 import type { Move } from "../../../src/ledger/routing.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
@@ -108,11 +109,13 @@ describe("on the chain", () => {
     const { plan, mark, usdc, party, nobody, carryOut, holds, chain, ledger, mints } = scene;
     const payer = party({ usdc: 10n * USDC });
     const payee = nobody();
+    const states = (...owners: readonly Address[]): Promise<readonly string[]> =>
+      ledger.tokenAccountStates(owners.map((owner) => ({ owner, mint: mints.USDC })));
     chain.fund(scene.ata(payee).toBase58(), { lamports: rentOfEmpty });
     chain.advance(2);
-    expect(await ledger.haveTokenAccounts([payee, payer.address], mints.USDC)).toEqual([false, true]);
+    expect(await states(payee, payer.address)).toEqual(["absent", "usable"]);
     expect((await carryOut(plan(mark(payer), usdc(payer, payee, USDC)), payer)).landed).toBeNull();
     expect(await holds(payee)).toEqual([0n, USDC]);
-    expect(await ledger.haveTokenAccounts([payee], mints.USDC)).toEqual([true]);
+    expect(await states(payee)).toEqual(["usable"]);
   });
 });

@@ -4,6 +4,7 @@ import type { Move } from "../../../src/ledger/routing.ts";
 import { RATE, TOKEN_ACCOUNT } from "./order-fixture.ts";
 import { sharedOrderTest } from "./order-test.ts";
 import type { Party } from "./routing-fixture.ts";
+import { receiptsOf } from "../../kit/receipts.ts";
 
 const SOL = 1_000_000_000n;
 const USDC = 1_000_000n;
@@ -123,7 +124,7 @@ describe("a swap, which the desk signs too", () => {
       order,
       desk,
     );
-    const [receipt] = await ledger.receipts([signature]);
+    const [receipt] = await receiptsOf(ledger, [signature]);
     const priority = (receipt?.fee ?? 0n) - 15_000n;
     expect(priority).toBeGreaterThanOrEqual(0n);
     expect(priority).toBeLessThan(5_000n);

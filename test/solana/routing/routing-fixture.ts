@@ -128,7 +128,7 @@ export async function routingFixture(): Promise<RoutingFixture> {
       return { signed, tried, landed, priorityFee: unsigned.priorityFee };
     },
     holds: async (owner) => {
-      const { lamports, tokens } = await ledger.fundsOfOwner(owner, [mints.USDC], "finalized");
+      const { lamports, tokens } = await ledger.holdingsOf(owner, [mints.USDC], "finalized");
       return [lamports, tokens[0] ?? 0n];
     },
     ata: (owner) => new PublicKey(associatedTokenAddress(owner, mints.USDC)),

@@ -99,9 +99,9 @@ test("an account of another owner or of another mint is none of the address's, w
     return { ...honest, value: [...told] };
   });
   const ledger = ledgerOf([oddEndpoint(chain, "mixing", mixing).option]);
-  await ledger.strayAccounts(somebody, [mints.USDC], "confirmed");
-  await ledger.strayAccounts(deposit.address, [mints.USDT], "confirmed");
-  const { accounts } = await ledger.strayAccounts(deposit.address, [mints.USDC], "confirmed");
+  await ledger.holdingsOf(somebody, [mints.USDC], "confirmed");
+  await ledger.holdingsOf(deposit.address, [mints.USDT], "confirmed");
+  const { accounts } = await ledger.holdingsOf(deposit.address, [mints.USDC], "confirmed");
   expect(told.length).toBeGreaterThanOrEqual(4);
   expect(accounts).toEqual([{ address: own, mint: mints.USDC, amount: 3n }]);
   await ledger.close();

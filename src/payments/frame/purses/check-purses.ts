@@ -70,8 +70,8 @@ async function warnOfMissingAccounts({ ledger, assets, log, treasury }: PurseChe
   for (const asset of assets.tokens) {
     const mint = ledgerMint(asset);
     if (mint === null) continue;
-    const [has] = await ledger.haveTokenAccounts([treasury], mint);
-    if (has === true) continue;
+    const [state] = await ledger.tokenAccountStates([{ owner: treasury, mint }]);
+    if (state !== "absent") continue;
     log.warn(
       { purse: "treasury", owner: treasury, asset: asset.symbol },
       "a token account of private mode is missing: make it, or what is due to it in this asset is left out",

@@ -51,6 +51,6 @@ export async function openSponsorAccounts(parts: OpeningParts): Promise<void> {
 
 async function missingOf({ ledger, assets, sponsor }: OpeningParts): Promise<readonly Address[]> {
   const mints = assets.tokens.flatMap((token) => ledgerMint(token) ?? []);
-  const there = await Promise.all(mints.map((mint) => ledger.haveTokenAccounts([sponsor.address], mint)));
-  return mints.filter((_, index) => there[index]?.[0] === false);
+  const states = await ledger.tokenAccountStates(mints.map((mint) => ({ owner: sponsor.address, mint })));
+  return mints.filter((_, index) => states[index] === "absent");
 }

@@ -99,7 +99,7 @@ export async function foreign(acting: Acting<CommandOf<"foreign">>): Promise<Ord
 }
 
 async function heldOf({ look, parts }: Acting, mint: Address): Promise<bigint> {
-  const { tokens } = await parts.ledger.fundsOfOwner(look.terms.address, [mint], "finalized");
+  const { tokens } = await parts.ledger.holdingsOf(look.terms.address, [mint], "finalized");
   return tokens[0] ?? 0n;
 }
 

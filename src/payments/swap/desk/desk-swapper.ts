@@ -131,11 +131,11 @@ export class DeskSwapper {
     const { ledger } = this.#surroundings;
     const mint = ledgerMint(get);
     const plan = { feePayer: sender, moves: walletMoves(this.#terms.desk.address, swap) };
-    const [unsigned, hasAccount] = await Promise.all([
+    const [unsigned, states] = await Promise.all([
       ledger.buildTransaction(plan, { from: "estimate" }),
-      mint === null ? true : ledger.haveTokenAccounts([sender], mint).then(([has]) => has === true),
+      mint === null ? [] : ledger.tokenAccountStates([{ owner: sender, mint }]),
     ]);
-    const rent = hasAccount ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
+    const rent = states[0] === "absent" ? await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES) : 0n;
     return { unsigned, plan, rent, ticket: null };
   }
 
@@ -147,9 +147,9 @@ export class DeskSwapper {
     const mint = ledgerMint(asset);
     if (mint === null || this.#taken.has(mint)) return true;
     const { ledger } = this.#surroundings;
-    const [hasAccount] = await ledger.haveTokenAccounts([this.#terms.desk.address], mint);
-    if (hasAccount === true) this.#taken.add(mint);
-    return hasAccount === true;
+    const [state] = await ledger.tokenAccountStates([{ owner: this.#terms.desk.address, mint }]);
+    if (state !== "absent") this.#taken.add(mint);
+    return state !== "absent";
   }
 
   #gives(get: Token): string {
