@@ -5,13 +5,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { orders } from "../../examples/init/templates/engine/order.ts";
-import { endPrograms, startProgram, type RunningProgram } from "./programs.ts";
+import { endPrograms, freePort, startProgram, type RunningProgram } from "./programs.ts";
 import { cancellingMain, firstProgram, secondVersion, writeProject } from "./quickstarts.ts";
 import { makeScratchFolder, removeScratchFolder } from "./scratch-folder.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = makeScratchFolder();
+  // Express is found there.
+  folder = makeScratchFolder("examples");
 });
 afterEach(async () => {
   await endPrograms();
@@ -20,8 +21,8 @@ afterEach(async () => {
 
 const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
 
-const run = (file: string, ...args: readonly string[]): RunningProgram =>
-  startProgram(process.execPath, ["--import", "tsx", file, ...args], { cwd: folder });
+const run = (file: string, env: Readonly<Record<string, string>> = {}): RunningProgram =>
+  startProgram(process.execPath, ["--import", "tsx", file], { cwd: folder, env });
 
 test("the eight lines of the first page are killed while they charge, and end the order at the next start", async () => {
   writeProject("engine", folder);
@@ -55,4 +56,22 @@ test("an order that waits goes on under the second version of the quickstart", a
   const program = run("main.ts");
   expect(await program.ended, program.output()).toBe(0);
   expect(program.output()).toMatch(/^order-1 goes on: charging\ncharging 4242\norder-1 has ended: sent/);
+});
+
+test("the shop of the quickstart hears of a payment that was asked for before it listened, and ships once", async () => {
+  writeProject("payments", folder);
+  const env = { PORT: String(await freePort()) };
+  const pay = run("pay.ts", env);
+  await pay.says(/waiting for npm start/);
+  const shop = run("main.ts", env);
+  await shop.says(/listening on/);
+  expect(await pay.ended, pay.output()).toBe(0);
+  expect(pay.output()).toMatch(/order-1 is completed: [1-9A-HJ-NP-Za-km-z]{80,}/);
+  await shop.says(/order-1 is paid: ship it/);
+  const answer = await fetch(`http://127.0.0.1:${env.PORT}/orders/order-1`);
+  expect(await answer.json()).toEqual({ shipped: true });
+  const forged = { method: "POST", body: '{"event":"transaction.completed"}' };
+  expect((await fetch(`http://127.0.0.1:${env.PORT}/hook`, forged)).status).toBe(400);
+  expect(await shop.stop(), shop.output()).toBe(0);
+  expect(shop.output().match(/ship it/g)).toHaveLength(1);
 });

@@ -9,17 +9,19 @@ import {
 import type { Clock } from "paystate/engine";
 import type { LocalChain } from "paystate/local";
 import { solanaLedger } from "paystate/solana";
+import { shop, type ShopOptions } from "./shop.ts";
 
-/** What the app stands on. */
+/** The storage, chain and clock below the app, and the shop in it. */
 export interface AppOptions extends Pick<PaymentServiceOptions, "storage"> {
   readonly chain: LocalChain;
   readonly clock: Clock;
   /** 32 bytes, kept as long as the database. */
   readonly secret: Uint8Array;
+  readonly shop: ShopOptions;
 }
 
 /** Starts the service: payments that were under way go on. `close` leaves chain and storage open. */
-export async function createApp({ chain, clock, secret, storage }: AppOptions): Promise<{
+export async function createApp({ chain, clock, secret, storage, shop: options }: AppOptions): Promise<{
   readonly app: Express;
   readonly service: PaymentService;
   readonly close: () => Promise<void>;
@@ -32,11 +34,12 @@ export async function createApp({ chain, clock, secret, storage }: AppOptions): 
     clock,
     stablecoins: chain.mints,
     masterSecrets: [{ version: 1, secret }],
-    leaseMs: 2_000, // no other process works on the file: what a killed one had in hand is taken over soon
+    leaseMs: 2_000, // after a kill, the next start waits for the lease of the killed process
+    webhooks: { allowLoopbackHttp: true }, // to /hook of this app; a public receiver has an https: URL
   });
   await service.start();
   const app = express();
-  app.get("/", (_request, response) => void response.send("Payments are taken at /v1.")); // your own routes
+  app.use(shop(options)); // your own routes
   app.use(createHttpHandler({ service }).node);
   return {
     app,

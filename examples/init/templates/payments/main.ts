@@ -1,6 +1,7 @@
-/** Serves payments: `npm start`. Kill it at any moment and start it again: chain, keys and payments go on. */
+/** Serves shop and payments: `npm start`. Kill it at any moment and start it again: chain, keys and payments go on. */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createClient } from "paystate/client";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { sqliteStorage } from "paystate/storage/sqlite";
@@ -18,10 +19,16 @@ const secret = Buffer.from(await kept("master-secret", () => randomBytes(32).toS
 const chain = await createLocalChain({ clock: systemClock, journal: "data/chain.jsonl" });
 // One file for one machine. For several machines: `npm install pg`, and postgresStorage of "paystate/storage/postgres".
 const storage = await sqliteStorage("data/payments.db");
-const { app, service, close } = await createApp({ chain, clock: systemClock, storage, secret });
+const webhookSecret = await kept("webhook-secret", () => `whsec_${randomBytes(24).toString("base64")}`);
+const address = await kept(
+  "shop-address",
+  () => chain.createWallet("shop", { lamports: 1_000_000_000n }).address,
+);
+const shop = { address, secret: webhookSecret, folder: "data/shipped" };
+const { app, service, close } = await createApp({ chain, clock: systemClock, storage, secret, shop });
 
 // The first customer, once. Others: npx paystate accounts create NAME --tier free --database data/payments.db
-await kept("key", async () => {
+const apiKey = await kept("key", async () => {
   const { accountId } = await service.createAccount({ name: "first customer", tier: "free" });
   return (await service.issueKey({ accountId, environment: "test" })).key;
 });
@@ -29,10 +36,21 @@ const alice = chain.createWallet("alice", { lamports: 100_000_000_000n });
 await kept("alice.json", () => JSON.stringify([...alice.secretKey]));
 
 const port = Number(process.env["PORT"] ?? 3000);
-const server = app.listen(port, "127.0.0.1", (error) => {
+const baseUrl = `http://127.0.0.1:${port}`;
+const server = app.listen(port, "127.0.0.1", async (error) => {
   if (error !== undefined) throw error;
-  console.log(`listening on http://127.0.0.1:${port}/v1, the key is in data/key; pay with: npm run pay`);
+  await registerHook();
+  console.log(`listening on ${baseUrl}/v1, the key is in data/key; pay with: npm run pay`);
 });
+
+/** Registers the shop's receiver, once for each address of the app. */
+async function registerHook(): Promise<void> {
+  const client = createClient({ baseUrl, apiKey });
+  const url = `${baseUrl}/hook`;
+  const { webhooks } = await client.listWebhooks();
+  if (webhooks.some((webhook) => webhook.url === url)) return;
+  await client.registerWebhook({ url, secret: webhookSecret, events: ["transaction.completed"] });
+}
 
 async function stop(): Promise<void> {
   server.close();
