@@ -20,9 +20,9 @@ const MAX_HANDED_OUT = 300;
 // Two minutes. Endpoints further apart than this are not at the same end of one chain.
 const MAX_BLOCKS_AHEAD = 300;
 
-// An end is counted from when the blockhash was shown alive: a word of a moment ago tells one that is no later, and no earlier
-// than the true one. So all payments over one blockhash share it.
-const ALIVE_FOR_MS = 1_000;
+// A window is counted from when its blockhash was shown alive: one of a moment ago ends no later, and no earlier than the true
+// one. So all payments over one blockhash share it.
+const KNOWN_FOR_MS = 1_000;
 // The oldest of these are forgotten first, and are looked at anew then.
 const MAX_DEAD = 1_000;
 
@@ -37,6 +37,12 @@ export async function landingWindow(
   nodes: NodeContext,
   blockhash: string,
 ): Promise<Evidence<LandingWindow> | null> {
+  const asked = nodes.endpoints.map(({ name }) => name);
+  const key = ["window", blockhash, nodes.witnesses, ...asked].join(" ");
+  return await nodes.remembered(key, KNOWN_FOR_MS, () => windowOf(nodes, blockhash));
+}
+
+async function windowOf(nodes: NodeContext, blockhash: string): Promise<Evidence<LandingWindow> | null> {
   const madeAt = nodes.handedOut.get(blockhash);
   const words = await wordsOfLiving(nodes, blockhash);
   return (
@@ -81,15 +87,6 @@ async function wordsOfLiving(
   blockhash: string,
 ): Promise<Evidence<readonly BlockhashWord[]> | null> {
   if (nodes.deadBlockhashes.has(blockhash)) return null;
-  const asked = nodes.endpoints.map(({ name }) => name);
-  const key = ["blockhash", blockhash, nodes.witnesses, ...asked].join(" ");
-  return await nodes.remembered(key, ALIVE_FOR_MS, () => askedForLiving(nodes, blockhash));
-}
-
-async function askedForLiving(
-  nodes: NodeContext,
-  blockhash: string,
-): Promise<Evidence<readonly BlockhashWord[]> | null> {
   const madeAt = nodes.handedOut.get(blockhash) ?? Infinity;
   const question = questionOf(blockhash);
   let reachedAtFirst: number | undefined;

@@ -30,6 +30,8 @@ const isUnknown: Lie = ({ method, truth }) =>
     : undefined;
 
 const LIFE = 150;
+/** So long all payments over a blockhash share what was told of it. */
+const KNOWN_FOR_MS = 1_000;
 
 async function newestOf(chain: ChainFixture["chain"]): Promise<string> {
   const params = [{ commitment: "confirmed" }];
@@ -40,7 +42,7 @@ async function newestOf(chain: ChainFixture["chain"]): Promise<string> {
 }
 
 test("R3: the last height of a caller's bytes is counted from the furthest endpoint, whichever calls the blockhash valid", async ({
-  world: { chain, ledgerOf },
+  world: { chain, clock, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
   const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
@@ -49,10 +51,12 @@ test("R3: the last height of a caller's bytes is counted from the furthest endpo
   const truth = (): number => chain.blockHeight() - 1 + LIFE;
   expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
   for (const [behind, honest] of [nodes, nodes.toReversed()] as const) {
+    clock.advance(KNOWN_FOR_MS);
     const ends = [behind?.tell(isOff(-100)), honest?.tell(isUnknown)];
     expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
     for (const end of ends) end?.();
   }
+  clock.advance(KNOWN_FOR_MS);
   const end = nodes[0].tell(isOff(200));
   expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() + 200 });
   end();
@@ -60,12 +64,13 @@ test("R3: the last height of a caller's bytes is counted from the furthest endpo
 });
 
 test("R3: endpoints that are more than two minutes apart tell no last height, and the dispute is told until they agree", async ({
-  world: { chain, ledgerOf },
+  world: { chain, clock, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
   const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   for (const blocks of [-301, 301, 1_000_000]) {
+    clock.advance(KNOWN_FOR_MS);
     const end = nodes[1].tell(isOff(blocks));
     await expect(ledger.landingWindow(blockhash), String(blocks)).rejects.toBeInstanceOf(
       EndpointsDifferError,
@@ -85,6 +90,7 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   const honest = await ledger.landingWindow(blockhash);
+  clock.advance(KNOWN_FOR_MS);
   const end = nodes[2].tell(isOff(-900));
   expect(await ledger.landingWindow(blockhash)).toEqual(honest);
   end();
@@ -92,5 +98,30 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   const late = ledger.landingWindow(blockhash);
   expect(await elapsed(clock, late)).toBeLessThan(2_500);
   expect(await late).toBeNull();
+  await ledger.close();
+});
+
+test("payments over one blockhash within a second share one look, and a dispute is asked about anew", async ({
+  world: { chain, clock, ledgerOf },
+}) => {
+  const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
+  const blockhash = await newestOf(chain);
+  const end = nodes[1].tell(isOff(-301));
+  await expect(ledger.landingWindow(blockhash)).rejects.toBeInstanceOf(EndpointsDifferError);
+  end();
+  const first = await ledger.landingWindow(blockhash);
+  let asked = 0;
+  const stop = nodes[0].tell(({ method }) => {
+    if (method === "isBlockhashValid" || method === "getEpochInfo") asked += 1;
+    return undefined;
+  });
+  clock.advance(KNOWN_FOR_MS - 1);
+  expect(await ledger.landingWindow(blockhash)).toEqual(first);
+  expect(asked).toBe(0);
+  clock.advance(1);
+  await ledger.landingWindow(blockhash);
+  expect(asked).toBe(2);
+  stop();
   await ledger.close();
 });

@@ -17,8 +17,7 @@ export function standingOf(
   fate: Evidence<AttemptFate> | undefined,
 ): SignatureState {
   if (status === null) {
-    // A node may not know a transaction that a second node calls landed: fates ask all nodes. asking for fates asks
-    // them all.
+    // A node may not know a transaction that others call landed: fates ask all of them.
     if (fate === "landed" || fate === "unprovable") return fate;
     if (fate === "seen") return "pending";
     return fate === "dead" ? "expired" : "absent";
