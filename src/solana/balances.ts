@@ -8,7 +8,7 @@ import { ask, type NodeContext } from "./ask.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { PROGRAM_ID, ACCOUNT_TYPE, ACCOUNT_TYPE_OFFSET, MINT_BYTES } from "./programs.ts";
-import { readAccounts } from "./read-accounts.ts";
+import { readAccounts } from "./accounts.ts";
 import { readMintDecimals, readRawTokenAccount } from "./token-accounts.ts";
 
 // Strangers make mints, and send of them: one can be megabytes. A symbol that stands further back is not shown.

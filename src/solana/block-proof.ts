@@ -3,10 +3,9 @@
  * block.
  */
 import type { Attempt } from "../ledger/ledger.ts";
-import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape, isTooLarge } from "./endpoint-failure.ts";
 import type { BlockWalkState } from "./ask.ts";
-import { landedMessageHash } from "./find-message.ts";
+import { landedMessageHash, type FoundLanding } from "./find-message.ts";
 import { participantsOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
 import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";

@@ -16,9 +16,15 @@ import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { keepsLimits, MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
 import { mostRecipients } from "./compute-budget.ts";
-import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
-import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
-import { compileMessage } from "./routing/compile-message.ts";
+import {
+  expectFewRecipients,
+  rentForTokenAccounts,
+  tooManyRecipients,
+  feeOfPayment,
+  paymentBid,
+  type PaymentBid,
+} from "./payment-cost.ts";
+import { compileMessage } from "./routing/build-transaction.ts";
 import { planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
 
 /**

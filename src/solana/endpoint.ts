@@ -7,8 +7,7 @@ import type { CheckedEndpoint } from "./endpoint-options.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type EndpointHealth } from "./health.ts";
 import { CallRateLimit } from "./rpc/call-rate-limit.ts";
-import { postedCalls, publishedPost } from "./rpc/posted-calls.ts";
-import { singleCalls, type RpcBatchFetch } from "./rpc/rpc-call.ts";
+import { postedCalls, publishedPost, singleCalls, type RpcBatchFetch } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
 /** A node, or a provider's pool of nodes behind one URL. */

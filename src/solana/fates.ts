@@ -4,13 +4,13 @@
 import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, AttemptFate, SignatureStatus } from "../ledger/ledger.ts";
 import { weigh } from "./agree.ts";
-import { agreedLanding, type AttemptReport, saidByMoving, type FoundLanding } from "./agreement.ts";
+import { agreedLanding, type AttemptReport, saidByMoving } from "./landings.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
 import { walkBlocks, type WalkCache } from "./block-proof.ts";
 import { chainOf, type Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { findMessage } from "./find-message.ts";
+import { findMessage, type FoundLanding } from "./find-message.ts";
 import { finalizedEnd, type NewestBlock } from "./routing/heights.ts";
 import { statusesOf } from "./statuses.ts";
 

@@ -1,7 +1,6 @@
 /** Finds a message that landed under a signature other than the submitted one. */
 import type { Address } from "../core/address.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isSignedAs, messageHashOf, writtenAccounts } from "./rpc/landed-transaction.ts";
 import type { TransactionListEntry } from "./rpc/rpc-node.ts";
@@ -17,6 +16,14 @@ const MAX_PAGES = 3;
 const MAX_IN_WINDOW = 100;
 // Far more slots than a blockhash lives, even where many are skipped.
 const MAX_SLOTS = 5_000;
+
+/** A finalized transaction, as one endpoint shows it. */
+export interface FoundLanding {
+  readonly signature: string;
+  readonly slot: number;
+  /** The chain's error as JSON text, null when it succeeded. */
+  readonly error: string | null;
+}
 
 /** The result of searching a node's lists: the landing of exactly this message, nothing, or an unclear result. */
 type MessageSearch = FoundLanding | "absent" | "unclear";

@@ -5,7 +5,7 @@ import { agree, weigh } from "./agree.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";
 import { FEATURE_OWNER, TRANSACTIONS_V1_FEATURE } from "./programs.ts";
-import { readAccounts } from "./read-accounts.ts";
+import { readAccounts } from "./accounts.ts";
 
 const chainQuestion: EndpointCall<string> = (endpoint) => chainOf(endpoint);
 

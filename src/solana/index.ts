@@ -5,7 +5,7 @@ import { checkOptions, runtimeOptions } from "../core/options.ts";
 import type { Clock, Logger } from "../core/runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { READS } from "../ledger/reads.ts";
-import { associatedTokenAccount, isOnCurve } from "./associated-token-account.ts";
+import { associatedTokenAccount, isOnCurve, markerOf } from "./derived-addresses.ts";
 import {
   endpointsOption,
   type CheckedEndpoint,
@@ -14,7 +14,6 @@ import {
 } from "./endpoint-options.ts";
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
 import { mostRecipients } from "./compute-budget.ts";
-import { markerOf } from "./marker-address.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 
 export type { EndpointOptions, EndpointSettings } from "./endpoint-options.ts";

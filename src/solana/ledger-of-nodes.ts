@@ -6,7 +6,7 @@ import {
   type Reading,
   type WitnessRules,
 } from "../ledger/ledger.ts";
-import { accountKinds, mints } from "./account-kinds.ts";
+import { accountKinds, mints, amountsIn, tokenAccountStates } from "./accounts.ts";
 import { unasked } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall, type DeathProof } from "./ask.ts";
 import { balances } from "./balances.ts";
@@ -24,9 +24,7 @@ import { genesisHash, takesVersion1 } from "./genesis-hash.ts";
 import { endpointStatuses, rateLimited, witnessCount } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
 import { landings, namedLanding } from "./landings.ts";
-import { rentMinimum } from "./payment-cost.ts";
-import { paymentCost } from "./price-payment.ts";
-import { amountsIn, tokenAccountStates } from "./token-account-states.ts";
+import { rentMinimum, paymentCost } from "./payment-cost.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { holdingsOf } from "./routing/holdings-of.ts";
 import { funds } from "./routing/funds.ts";
@@ -46,17 +44,8 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 });
 
 /** Every method that asks a node, or needs web3.js for its answer. */
-export type AskingLedger = Omit<
-  Ledger,
-  | "isOnCurve"
-  | "mostRecipients"
-  | "markerOf"
-  | "tokenAccountOf"
-  | "readLimit"
-  | "bidCeiling"
-  | "bidFloor"
-  | "close"
->;
+export type AskingLedger = LedgerReads &
+  Pick<Ledger, "sizeOf" | "explainOrder" | "takeSendPlace" | "restricted">;
 
 /** The nodes, and the number of nodes that must agree. */
 interface NodeOptions {

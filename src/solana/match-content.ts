@@ -3,7 +3,7 @@ import type { Address } from "../core/address.ts";
 import type { DeclaredPayment } from "../ledger/ledger.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import type { DecodedInstruction } from "./read-instruction.ts";
-import { associatedTokenAccount } from "./associated-token-account.ts";
+import { associatedTokenAccount } from "./derived-addresses.ts";
 
 /** Facts that a message alone cannot prove: the owners of the paying and paid token accounts. */
 export interface UnprovenAccountSet {

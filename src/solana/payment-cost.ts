@@ -1,15 +1,25 @@
 /** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
-import { MessageV1, VersionedMessage } from "@solana/web3.js";
-import type { Address } from "../core/address.ts";
+import {
+  MessageV1,
+  VersionedMessage,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  type Message,
+} from "@solana/web3.js";
+import { type Address, addressOf } from "../core/address.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import { serializeMessage, type ReadableMessage } from "./message-v1.ts";
-import { MAX_ADDRESSES } from "./compute-budget.ts";
-import { ACCOUNT_HEAD, COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
-import { readAccounts } from "./read-accounts.ts";
-import { associatedTokenAccount } from "./associated-token-account.ts";
+import { MAX_ADDRESSES, MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
+import { tokenAccountStates } from "./accounts.ts";
+import type { PaymentCost } from "../ledger/ledger.ts";
+import { newestBlockhash } from "./blockhash-window.ts";
+import { computeLimit, planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
+import { unitPrice } from "./routing/unit-price.ts";
 
 /**
  * Throws `RangeError` for more recipients than one transaction can ever hold, before anything is derived for them: the
@@ -94,26 +104,75 @@ export async function rentForTokenAccounts(
   recipients: readonly Address[] | null,
 ): Promise<Evidence<bigint>> {
   if (mint === null) return unasked(0n);
-  const [missing, rent] = await Promise.all([
+  const [states, rent] = await Promise.all([
     recipients === null
-      ? unasked(1)
-      : countMissing(
+      ? unasked(["absent"])
+      : tokenAccountStates(
           nodes,
-          recipients.map((recipient) => associatedTokenAccount(recipient, mint)),
+          recipients.map((owner) => ({ owner, mint })),
         ),
     rentMinimum(nodes, TOKEN_ACCOUNT_BYTES),
   ]);
-  return follows([missing, rent], () => BigInt(missing) * rent);
+  const missing = states.filter((state) => state === "absent");
+  return follows([states, rent], () => BigInt(missing.length) * rent);
 }
 
-/** An address that only holds lamports is no token account yet, so its rent is counted in full. */
-async function countMissing(nodes: NodeContext, accounts: readonly Address[]): Promise<Evidence<number>> {
-  const read = readAccounts(accounts, "confirmed", ACCOUNT_HEAD);
-  return await agree(nodes, {
-    of: "paymentCost",
-    subject: "the token accounts of recipients",
-    question: async (endpoint) =>
-      (await read(endpoint)).filter((account) => account === null || !isTokenProgram(account.owner)).length,
-    textOf: String,
-  });
+/** Wallets add assertions (Lighthouse) to what they are given, which compute within the limit that is set here. */
+const UNITS_OF_ASSERTIONS = 50_000;
+
+/** The compute limit of a payment, and its bid in millionths of a lamport per unit and in lamports. */
+export interface PaymentBid {
+  readonly units: number;
+  readonly microLamports: bigint;
+  readonly priorityFee: bigint;
+}
+
+/** What the market is estimated to take for a payment with room for the assertions of a wallet. */
+export async function paymentBid(
+  nodes: NodeContext,
+  planned: readonly StepOfTransaction[],
+): Promise<PaymentBid> {
+  const units = Math.min(computeLimit(planned) + UNITS_OF_ASSERTIONS, MAX_COMPUTE_UNITS);
+  const microLamports = await unitPrice(nodes, units, { from: "estimate" });
+  return { units, microLamports, priorityFee: priorityFeeOf(units, microLamports) };
+}
+
+// Who pays does not change the price of a signature; any key works that is not a program's.
+const ANYBODY = addressOf(new Uint8Array(32).fill(1));
+
+/**
+ * Prices a payment that is not built yet: one signature, a bid, and an ATA for recipients without one. Throws `RangeError`
+ * for more recipients than one transaction can ever hold.
+ */
+export async function paymentCost(
+  nodes: NodeContext,
+  mint: Address | null,
+  recipients: readonly Address[] | null,
+): Promise<PaymentCost> {
+  expectFewRecipients(recipients ?? []);
+  const accountPayer = mint === null ? null : ANYBODY;
+  const toEach = { does: "transfer", from: ANYBODY, mint, decimals: 0, amount: 1n, accountPayer } as const;
+  const planned = planInstructions((recipients ?? [ANYBODY]).map((to) => ({ ...toEach, to })));
+  const { priorityFee } = await paymentBid(nodes, planned);
+  const [networkFee, rent] = await Promise.all([
+    feeOfPayment(nodes, priorityFee),
+    rentForTokenAccounts(nodes, mint, recipients),
+  ]);
+  return { networkFee, rent };
+}
+
+/** What a payment with this bid costs: its sender alone signs it. */
+export async function feeOfPayment(nodes: NodeContext, bid: bigint): Promise<Evidence<bigint>> {
+  const { blockhash } = await newestBlockhash(nodes);
+  return await feeWithBid(nodes, messageOfOneSignature(blockhash), bid);
+}
+
+function messageOfOneSignature(blockhash: string): Message {
+  const anybody = new PublicKey(ANYBODY);
+  const transfer = SystemProgram.transfer({ fromPubkey: anybody, toPubkey: anybody, lamports: 1 });
+  return new TransactionMessage({
+    payerKey: anybody,
+    recentBlockhash: blockhash,
+    instructions: [transfer],
+  }).compileToLegacyMessage();
 }

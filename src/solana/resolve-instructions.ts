@@ -5,7 +5,7 @@ import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
 import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
-import { readAccounts } from "./read-accounts.ts";
+import { readAccounts } from "./accounts.ts";
 import type { Account } from "./rpc/account.ts";
 
 /** A resolved instruction: base58 addresses and the bytes for the program. */

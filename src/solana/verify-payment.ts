@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import type { Account } from "./rpc/account.ts";
 import bs58 from "bs58";
 import type { Address } from "../core/address.ts";
-import { isOfSmallOrder } from "../ledger/small-order.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
 import { agree, follows, unasked } from "./agree.ts";
@@ -14,11 +13,12 @@ import { ACCOUNT_HEAD, TOKEN_PROGRAM } from "./programs.ts";
 import { setsLimits } from "./message-v1.ts";
 import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
 import { MAX_PRIORITY_FEE, priorityFee, readInstruction } from "./read-instruction.ts";
-import { readAccounts } from "./read-accounts.ts";
+import { readAccounts } from "./accounts.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { takesVersion1 } from "./genesis-hash.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 import { isSignedBy } from "../core/ed25519.ts";
+import { ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519";
 
 /**
  * Verifies in fixed steps; the first failing step gives the reason. Free checks come before questions to nodes, so
@@ -140,4 +140,28 @@ function signatureFault(transaction: DecodedTransaction): "missing_signature" | 
     return signer !== undefined && isSignedBy(signer.toBytes(), messageBytes, signature);
   });
   return good ? null : "bad_signature";
+}
+
+// The last bit of an encoding is the sign of x. With both signs of each y the table would say the same twice.
+const SIGN_BYTE = 31;
+const SIGN_BIT = 0x80;
+// y = 0 and y = 1 have a second encoding, y + p, that decoders take: p and p + 1, where p = 2^255 - 19.
+const WRITTEN_ANOTHER_WAY = [0xed, 0xee].map((first) => `${first.toString(16)}${"ff".repeat(30)}7f`);
+const SMALL_ORDER: ReadonlySet<string> = new Set(
+  [...ED25519_TORSION_SUBGROUP, ...WRITTEN_ANOTHER_WAY].map((hex) => withoutSign(Buffer.from(hex, "hex"))),
+);
+
+/**
+ * True for every encoding of the eight points whose order divides eight. Anybody can sign for such a key (the System
+ * program's address is one). Node's verification lets such keys and signatures pass; the chain's does not
+ * (`verify_strict` of ed25519-dalek).
+ */
+export function isOfSmallOrder(point: Uint8Array): boolean {
+  return SMALL_ORDER.has(withoutSign(point));
+}
+
+function withoutSign(point: Uint8Array): string {
+  const bytes = Buffer.from(point);
+  bytes[SIGN_BYTE] = (bytes[SIGN_BYTE] ?? 0) & ~SIGN_BIT;
+  return bytes.toString("hex");
 }

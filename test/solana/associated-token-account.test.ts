@@ -3,7 +3,7 @@ import { getAssociatedTokenAddressSync } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { associatedTokenAccount } from "../../src/solana/associated-token-account.ts";
+import { associatedTokenAccount } from "../../src/solana/derived-addresses.ts";
 import { PROGRAM_ID } from "../../src/solana/programs.ts";
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes));

@@ -2,7 +2,7 @@
 import { ed25519 } from "@noble/curves/ed25519";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isOfSmallOrder } from "../../src/ledger/small-order.ts";
+import { isOfSmallOrder } from "../../src/solana/verify-payment.ts";
 import { runsOf } from "../kit/thorough.ts";
 
 /** Null for bytes that are no point, by the decoding that takes the most (ZIP 215). */

@@ -4,7 +4,7 @@ import type { ForeignSwap, ForeignSwapFault } from "../../ledger/foreign-swap.ts
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { agree, follows } from "../agree.ts";
 import type { EndpointCall, NodeContext } from "../ask.ts";
-import { associatedTokenAccount } from "../associated-token-account.ts";
+import { associatedTokenAccount } from "../derived-addresses.ts";
 import { landingWindow } from "../blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
 import {
@@ -18,7 +18,7 @@ import {
   TOKEN_PROGRAM,
 } from "../programs.ts";
 import { feeOf } from "../payment-cost.ts";
-import { readAccounts } from "../read-accounts.ts";
+import { readAccounts } from "../accounts.ts";
 import { priorityFee, readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";

@@ -1,7 +1,7 @@
 /** Compares what a taker has before and after a run. */
 import { type Address, addressOf, SOL_MINT } from "../../core/address.ts";
 import type { ForeignSwap } from "../../ledger/foreign-swap.ts";
-import { associatedTokenAccount } from "../associated-token-account.ts";
+import { associatedTokenAccount } from "../derived-addresses.ts";
 import { isTokenProgram, SYSTEM_PROGRAM } from "../programs.ts";
 import { MAX_PRIORITY_FEE as MAX_COST } from "../read-instruction.ts";
 import type { Account } from "../rpc/account.ts";

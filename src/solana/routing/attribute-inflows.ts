@@ -1,6 +1,6 @@
 /** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
 import type { Address } from "../../core/address.ts";
-import { isOnCurve } from "../associated-token-account.ts";
+import { isOnCurve } from "../derived-addresses.ts";
 
 export interface TokenChange {
   readonly account: Address;

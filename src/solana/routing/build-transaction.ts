@@ -1,16 +1,20 @@
 /** Compiles a plan to the message that its signers sign, builds its transaction, and tells its size and fee beforehand. */
-import { PACKET_DATA_SIZE, type MessageV0, ComputeBudgetProgram, PublicKey } from "@solana/web3.js";
+import {
+  PACKET_DATA_SIZE,
+  MessageV0,
+  ComputeBudgetProgram,
+  PublicKey,
+  type TransactionInstruction,
+} from "@solana/web3.js";
 import { addressOf, type Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Bid, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
-import { priorityFeeOf, MAX_COMPUTE_UNITS } from "../compute-budget.ts";
+import { priorityFeeOf } from "../compute-budget.ts";
 import { feeWithBid } from "../payment-cost.ts";
-import { planInstructions, type StepOfTransaction } from "./plan-instructions.ts";
+import { computeLimit, planInstructions, type StepOfTransaction } from "./plan-instructions.ts";
 import { unitPrice as unitPriceOf } from "./unit-price.ts";
-import { compileMessage } from "./compile-message.ts";
-import { triesInVain } from "../associated-token-account.ts";
 
 /** The bytes of the plan with its signatures. Asks no node. */
 export function sizeOf(plan: TransactionPlan): number {
@@ -125,33 +129,91 @@ function listSize(length: number, itemBytes: number): number {
   return (length < 0x80 ? 1 : 2) + length * itemBytes;
 }
 
-// Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
-// version counts, the first one (transfer 6,200, close 3,000, create 21,000 with all that it calls); since p-token they
-// take 105, 118 and 13,500.
-const UNITS: Readonly<Record<StepOfTransaction["step"], number>> = {
-  allocate: 500,
-  fund: 500,
-  create: 30_000,
-  pay: 10_000,
-  close: 5_000,
-  empty: 500,
-};
-const BUDGET_UNITS = 500;
-
-// Where an associated account lies is found by trying bump seeds from 255 down, in the program as here; each further try
-// costs it 1,500 units (measured). A recipient who ground an address with a low bump would otherwise fail everybody's
-// transaction.
-const UNITS_PER_BUMP = 1_500;
-
-export function computeLimit(planned: readonly StepOfTransaction[]): number {
-  const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
-  return Math.min(units, MAX_COMPUTE_UNITS);
+interface MessageParts {
+  readonly feePayer: PublicKey;
+  readonly blockhash: string;
+  readonly instructions: readonly TransactionInstruction[];
 }
 
-function searchUnits({ step, instruction }: StepOfTransaction): number {
-  if (step !== "create") return 0;
-  const [, , owner = "", mint = "", , tokenProgram = ""] = instruction.keys.map(({ pubkey }) =>
-    pubkey.toBase58(),
-  );
-  return UNITS_PER_BUMP * triesInVain(owner, mint, tokenProgram);
+// Instructions name accounts by one byte. No transaction holds nearly so many, but a message can be compiled of them.
+const MAX_ACCOUNTS = 256;
+
+interface Mentioned {
+  readonly key: PublicKey;
+  isSigner: boolean;
+  isWritable: boolean;
+}
+
+/**
+ * Compiles the message. Throws `RangeError` for more accounts than a message can name. web3.js compiles the same, but
+ * writes the key in base58 each time an account is mentioned, which takes ten times as long as all the rest.
+ */
+export function compileMessage({ feePayer, blockhash, instructions }: MessageParts): MessageV0 {
+  const accounts = mentionedIn(feePayer, instructions);
+  if (accounts.size > MAX_ACCOUNTS) {
+    throw new RangeError(`a plan over ${accounts.size} accounts does not fit in one transaction`);
+  }
+  const all = [...accounts];
+  const signers = all.filter(([, { isSigner }]) => isSigner);
+  const others = all.filter(([, { isSigner }]) => !isSigner);
+  const ordered = [...writableFirst(signers), ...writableFirst(others)];
+  const indexes = new Map(ordered.map(([name], index) => [name, index]));
+  const indexOf = (key: PublicKey): number => indexes.get(nameOf(key)) ?? 0;
+  return new MessageV0({
+    header: {
+      numRequiredSignatures: signers.length,
+      numReadonlySignedAccounts: readonlyIn(signers),
+      numReadonlyUnsignedAccounts: readonlyIn(others),
+    },
+    staticAccountKeys: ordered.map(([, { key }]) => key),
+    recentBlockhash: blockhash,
+    compiledInstructions: instructions.map(({ programId, keys, data }) => ({
+      programIdIndex: indexOf(programId),
+      accountKeyIndexes: keys.map(({ pubkey }) => indexOf(pubkey)),
+      data,
+    })),
+    addressTableLookups: [],
+  });
+}
+
+type Entry = readonly [string, Mentioned];
+
+/** Mentioned accounts by their bytes, in order: the fee payer, then by instruction its program and accounts. */
+function mentionedIn(
+  feePayer: PublicKey,
+  instructions: readonly TransactionInstruction[],
+): ReadonlyMap<string, Mentioned> {
+  const accounts = new Map<string, Mentioned>();
+  const mention = (key: PublicKey, isSigner: boolean, isWritable: boolean): void => {
+    const name = nameOf(key);
+    const known = accounts.get(name);
+    if (known === undefined) {
+      accounts.set(name, { key, isSigner, isWritable });
+      return;
+    }
+    known.isSigner ||= isSigner;
+    known.isWritable ||= isWritable;
+  };
+  mention(feePayer, true, true);
+  for (const { programId, keys } of instructions) {
+    mention(programId, false, false);
+    for (const { pubkey, isSigner, isWritable } of keys) mention(pubkey, isSigner, isWritable);
+  }
+  return accounts;
+}
+
+/** The key as text, one character for each byte. */
+function nameOf(key: PublicKey): string {
+  return Buffer.from(key.toBytes()).toString("latin1");
+}
+
+function writableFirst(entries: readonly Entry[]): readonly Entry[] {
+  return [
+    ...entries.filter(([, { isWritable }]) => isWritable),
+    ...entries.filter(([, { isWritable }]) => !isWritable),
+  ];
+}
+
+function readonlyIn(entries: readonly Entry[]): number {
+  return entries.filter(([, { isWritable }]) => !isWritable).length;
 }

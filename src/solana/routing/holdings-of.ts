@@ -5,12 +5,11 @@ import type { FirmCommitment } from "../../ledger/ledger.ts";
 import type { OwnerHoldings, StrayAccount } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
-import { associatedTokenAccount } from "../associated-token-account.ts";
+import { associatedTokenAccount } from "../derived-addresses.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ACCOUNT_HEAD } from "../programs.ts";
-import { programOf, readTokenAccount } from "../token-accounts.ts";
-import { agreedBalances, largestFirst } from "./agreed-funds.ts";
-import { isFrozen, lamportsIn } from "./held-in-account.ts";
+import { programOf, readTokenAccount, isFrozen, lamportsIn } from "../token-accounts.ts";
+import { agreedBalances, largestFirst } from "./funds.ts";
 
 /** The owner, mints and commitment of the question. */
 interface HoldingsQuery {

@@ -9,8 +9,7 @@ import {
 } from "../../ledger/order-reading.ts";
 import { follows, weigh } from "../agree.ts";
 import type { EndpointCall, NodeContext } from "../ask.ts";
-import { associatedTokenAccount } from "../associated-token-account.ts";
-import { markerOf } from "../marker-address.ts";
+import { associatedTokenAccount, markerOf } from "../derived-addresses.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../programs.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import { inflowsIn, type Inflow } from "./attribute-inflows.ts";

@@ -12,17 +12,15 @@ import type {
 import type { Commitment } from "../../ledger/reading.ts";
 import { differ, noteDifference, toldAlike, weigh } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
-import { associatedTokenAccount } from "../associated-token-account.ts";
+import { associatedTokenAccount, LONGEST_MARKER, markerOf, markerOwner } from "../derived-addresses.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { MAX_SLOTS_BEHIND } from "../health.ts";
-import { LONGEST_MARKER, markerOf, markerOwner } from "../marker-address.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER, TOKEN_PROGRAM } from "../programs.ts";
 import type { Account } from "../rpc/account.ts";
 import { untilKnown } from "../rpc/until-known.ts";
-import { readTokenAccount } from "../token-accounts.ts";
+import { readTokenAccount, isFrozen, lamportsIn } from "../token-accounts.ts";
 import { readClock, type BlockTime } from "./heights.ts";
-import { isFrozen, lamportsIn } from "./held-in-account.ts";
 
 /** See `RoutingLedger.readOrder`. */
 export async function readOrder(

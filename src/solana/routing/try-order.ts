@@ -1,13 +1,13 @@
 /** Tells why a transaction of an order fails, by a run beforehand or by its landed error, in terms of its plan. */
 import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
-import type { FaultError, OrderFault } from "../../ledger/order-fault.ts";
+import type { OrderFault } from "../../ledger/order-fault.ts";
 import type { TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { follows } from "../agree.ts";
+import { readChainError, simulate } from "../simulation.ts";
 import type { NodeContext } from "../ask.ts";
-import { markerOf } from "../marker-address.ts";
-import { simulate } from "../simulation.ts";
+import { markerOf } from "../derived-addresses.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./build-transaction.ts";
 import { planInstructions } from "./plan-instructions.ts";
 
@@ -35,31 +35,24 @@ function parsed(text: string): unknown {
   }
 }
 
-type Explained = Omit<OrderFault, "text">;
-
 function faultIn(plan: TransactionPlan, err: unknown, text: string): OrderFault {
-  return { ...(wholeFault(plan, err) ?? rentFault(plan, err) ?? stepFault(plan, err)), text };
-}
-
-/** Errors of a transaction as a whole. An account without lamports does not exist, and so cannot pay the fee. */
-const WHOLE: Readonly<Record<string, FaultError>> = {
-  BlockhashNotFound: "blockhash",
-  AlreadyProcessed: "already_processed",
-  AccountNotFound: "fee",
-  InsufficientFundsForFee: "fee",
-  InvalidAccountForFee: "fee",
-};
-
-function wholeFault({ feePayer }: TransactionPlan, err: unknown): Explained | null {
-  const error = typeof err === "string" ? WHOLE[err] : undefined;
-  if (error === undefined) return null;
-  return { at: null, account: error === "fee" ? feePayer : null, error };
+  const read = readChainError(err);
+  const { error } = read;
+  switch (read.of) {
+    case "transaction":
+      return { at: null, account: error === "fee" ? plan.feePayer : null, error, text };
+    case "account":
+      return { ...shortOfRent(plan, read.index), text };
+    case "instruction": {
+      const failed = planInstructions(plan.moves)[read.index - BUDGET_INSTRUCTIONS];
+      if (failed === undefined) return { at: null, account: null, error: "other", text };
+      return { at: { move: failed.move, step: failed.step }, account: null, error, text };
+    }
+  }
 }
 
 /** An account that is left with too little, which the chain names by its place in the message. */
-function rentFault(plan: TransactionPlan, err: unknown): Explained | null {
-  const index = field(field(err, "InsufficientFundsForRent"), "account_index");
-  if (typeof index !== "number") return null;
+function shortOfRent(plan: TransactionPlan, index: number): Omit<OrderFault, "text"> {
   const message = compilePlan(plan.feePayer, planInstructions(plan.moves), ANY_TERMS);
   const account = (message.staticAccountKeys[index]?.toBase58() ?? null) as Address | null;
   if (account === null) return { at: null, account, error: "other" };
@@ -67,36 +60,4 @@ function rentFault(plan: TransactionPlan, err: unknown): Explained | null {
     (each) => each.does === "buy" && markerOf(each.base, each.seed) === account,
   );
   return { at: move < 0 ? null : { move, step: "fund" }, account, error: "rent" };
-}
-
-// The runtime's names for an account that is not there or is something else; they differ between program versions.
-const NO_SUCH_ACCOUNT: ReadonlySet<unknown> = new Set([
-  "InvalidAccountData",
-  "UninitializedAccount",
-  "InvalidAccountOwner",
-  "IncorrectProgramId",
-  "IllegalOwner",
-]);
-
-function stepFault(plan: TransactionPlan, err: unknown): Explained {
-  const failure = field(err, "InstructionError");
-  const index = Number(field(failure, "0"));
-  const failed = planInstructions(plan.moves)[index - BUDGET_INSTRUCTIONS];
-  const error = errorOf(field(failure, "1"));
-  return failed === undefined
-    ? { at: null, account: null, error: "other" }
-    : { at: { move: failed.move, step: failed.step }, account: null, error };
-}
-
-function errorOf(cause: unknown): FaultError {
-  const custom = field(cause, "Custom");
-  if (typeof custom === "number") return { custom };
-  if (cause === "ReadonlyLamportChange") return "readonly_lamports";
-  return NO_SUCH_ACCOUNT.has(cause) ? "missing_account" : "other";
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

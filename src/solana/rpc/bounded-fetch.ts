@@ -4,7 +4,7 @@ import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
 import { foreignText } from "../../core/foreign-json.ts";
 import { answerBound } from "./answer-bounds.ts";
 import type { CallRateLimit } from "./call-rate-limit.ts";
-import type { WrittenCall } from "./rpc-call.ts";
+import type { EndpointFetch } from "./rpc-call.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
 const OVER = new Error("the call is over");
@@ -27,9 +27,6 @@ interface Bounds {
   /** Ends what is under way. */
   readonly closed: AbortSignal;
 }
-
-/** Sends a request with these calls to the endpoint, and resolves with the text of its answer. */
-export type EndpointFetch = (body: string, calls: readonly WrittenCall[]) => Promise<string>;
 
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
 export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): EndpointFetch {

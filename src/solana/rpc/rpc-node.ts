@@ -114,14 +114,17 @@ export class RpcNode {
     this.#send = send;
   }
 
-  async #askOnce<Shape extends z.ZodType>(
+  /** The first answer from which `read` makes something: undefined for the answer of a node that is behind. */
+  async #askUntil<Shape extends z.ZodType, T>(
     shape: Shape,
-    method: string,
-    params: readonly unknown[],
-  ): Promise<z.output<Shape>> {
-    const read = shape.safeParse(await this.#call(method, params));
-    expectShape(read.success, method);
-    return read.data;
+    [method, ...params]: readonly [method: string, ...params: unknown[]],
+    read: (told: z.output<Shape>) => T | undefined,
+  ): Promise<T> {
+    return await untilKnown(this.#patience, async () => {
+      const told = shape.safeParse(await this.#call(method, params));
+      expectShape(told.success, method);
+      return read(told.data);
+    });
   }
 
   async #ask<Shape extends z.ZodType>(
@@ -129,7 +132,7 @@ export class RpcNode {
     method: string,
     params: readonly unknown[] = [],
   ): Promise<z.output<Shape>> {
-    return await untilKnown(this.#patience, () => this.#askOnce(shape, method, params));
+    return await this.#askUntil(shape, [method, ...params], (told) => told);
   }
 
   async getGenesisHash(): Promise<string> {
@@ -172,12 +175,11 @@ export class RpcNode {
 
   /** At most as many as the node takes in one call. */
   async getMultipleAccounts(addresses: readonly string[], query: AccountQuery): Promise<AccountsReading> {
-    const params = [addresses, { ...query, encoding: "base64" }];
     const { minContextSlot = 0 } = query;
-    return await untilKnown(this.#patience, async () => {
-      const { context, value } = await this.#askOnce(SHAPES.accounts, "getMultipleAccounts", params);
+    const call = ["getMultipleAccounts", addresses, { ...query, encoding: "base64" }] as const;
+    return await this.#askUntil(SHAPES.accounts, call, ({ context: { slot }, value }) => {
       expectShape(value.length === addresses.length, "number of accounts");
-      return context.slot < minContextSlot ? undefined : { slot: context.slot, accounts: value };
+      return slot < minContextSlot ? undefined : { slot, accounts: value };
     });
   }
 
@@ -256,11 +258,8 @@ export class RpcNode {
 
   /** Lamports. A node that does not know the message's blockhash is behind. */
   async getFeeForMessage(message: Uint8Array, commitment: Commitment): Promise<number> {
-    const params = [Buffer.from(message).toString("base64"), { commitment }];
-    return await untilKnown(this.#patience, async () => {
-      const { value } = await this.#askOnce(SHAPES.fee, "getFeeForMessage", params);
-      return value ?? undefined;
-    });
+    const call = ["getFeeForMessage", Buffer.from(message).toString("base64"), { commitment }] as const;
+    return await this.#askUntil(SHAPES.fee, call, ({ value }) => value ?? undefined);
   }
 
   /** Lamports that an account of so many bytes must hold. */
@@ -294,11 +293,10 @@ export class RpcNode {
   ): Promise<z.output<typeof SHAPES.simulatedAccounts>["value"] & { readonly slot: number }> {
     const accounts = { encoding: "base64", addresses };
     const query = { encoding: "base64", commitment: "confirmed", sigVerify: false, accounts };
-    const params = [Buffer.from(bytes).toString("base64"), query];
-    return await untilKnown(this.#patience, async () => {
-      const told = await this.#askOnce(SHAPES.simulatedAccounts, "simulateTransaction", params);
-      return told.value.err === BLOCKHASH_NOT_FOUND ? undefined : { slot: told.context.slot, ...told.value };
-    });
+    const call = ["simulateTransaction", Buffer.from(bytes).toString("base64"), query] as const;
+    return await this.#askUntil(SHAPES.simulatedAccounts, call, ({ context: { slot }, value }) =>
+      value.err === BLOCKHASH_NOT_FOUND ? undefined : { slot, ...value },
+    );
   }
 
   /** Sends it without trying it before, and leaves sending it again to us. */

@@ -1,6 +1,6 @@
 /** Everybody's accounts at both ends of a life, side by side. */
 import { SOL_MINT, type Address } from "../../../src/core/address.ts";
-import { markerOf, markerOwner } from "../../../src/solana/marker-address.ts";
+import { markerOf, markerOwner } from "../../../src/solana/derived-addresses.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import type { LivedLife } from "./live-through.ts";
 import { photograph, possession, type Photograph } from "./photograph.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Address } from "../../../src/core/address.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
-import { agreedBalances, type ToldBalances } from "../../../src/solana/routing/agreed-funds.ts";
+import { agreedBalances, type ToldBalances } from "../../../src/solana/routing/funds.ts";
 import { blockClock, chainFixture } from "../../kit/chain-fixture.ts";
 import { gone, lyingAbout, oddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 

@@ -2,7 +2,7 @@
 import { PublicKey, TransactionInstruction, TransactionMessage } from "@solana/web3.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compileMessage } from "../../../src/solana/routing/compile-message.ts";
+import { compileMessage } from "../../../src/solana/routing/build-transaction.ts";
 
 const BLOCKHASH = "1".repeat(32);
 

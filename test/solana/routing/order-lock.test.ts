@@ -23,7 +23,7 @@ import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import { addressOf, type Address } from "../../../src/core/address.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
-import { markerOwner } from "../../../src/solana/marker-address.ts";
+import { markerOwner } from "../../../src/solana/derived-addresses.ts";
 import { MEMO_PROGRAM } from "../../../src/solana/programs.ts";
 import { keyOf, signed } from "../signed-transaction.ts";
 import { RATE, type OrderFixture } from "./order-fixture.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { EndpointsDifferError, LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import type { OrderQuery, OrderReading } from "../../../src/ledger/order-reading.ts";
-import { markerOwner } from "../../../src/solana/marker-address.ts";
+import { markerOwner } from "../../../src/solana/derived-addresses.ts";
 import { gone, lyingAbout, noting, oddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 import { runsOf } from "../../kit/thorough.ts";
 import { elapsed } from "../scripted-node.ts";

@@ -1,8 +1,7 @@
 /** The answer to each call of a request is found by its id, and what is no answer disturbs no other call. */
 import { describe, expect, test } from "vitest";
 import { EndpointFailure } from "../../../src/solana/endpoint-failure.ts";
-import { postedCalls } from "../../../src/solana/rpc/posted-calls.ts";
-import { CallWriter, type Outcome } from "../../../src/solana/rpc/rpc-call.ts";
+import { postedCalls, CallWriter, type Outcome } from "../../../src/solana/rpc/rpc-call.ts";
 
 const METHODS = ["getSlot", "getEpochInfo", "getBalance"];
 

@@ -1,0 +1,163 @@
+/** Reads accounts: what stands at an address, the metadata of mints, and the state of token accounts. */
+import type { Commitment, AccountKind, MintMetadata, TokenAccountState } from "../ledger/ledger.ts";
+import { type EndpointCall, type NodeContext, ask } from "./ask.ts";
+import type { Account } from "./rpc/account.ts";
+import type { AccountQuery } from "./rpc/rpc-node.ts";
+import type { Address } from "../core/address.ts";
+import type { Evidence, Hint } from "../ledger/belief.ts";
+import { agree } from "./agree.ts";
+import {
+  ACCOUNT_HEAD,
+  ACCOUNT_TYPE,
+  ACCOUNT_TYPE_OFFSET,
+  MINT_BYTES,
+  MULTISIG_BYTES,
+  TOKEN_ACCOUNT_BYTES,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from "./programs.ts";
+import {
+  programOf,
+  readMintDecimals,
+  isFrozen,
+  lamportsIn,
+  unitsOfAnybody,
+  readTokenAccount,
+} from "./token-accounts.ts";
+import { associatedTokenAccount } from "./derived-addresses.ts";
+import type { AssetAccount } from "../ledger/routing.ts";
+
+/** A moment of the chain: a node that has not reached the slot is behind. */
+type Moment = Required<Pick<AccountQuery, "commitment" | "minContextSlot">>;
+
+/** A question that reads accounts of one node, as many a call as it takes. `dataSlice` cuts what comes back of each. */
+export function readAccounts(
+  addresses: readonly string[],
+  moment: Commitment | Moment,
+  dataSlice: AccountQuery["dataSlice"],
+): EndpointCall<(Account | null)[]> {
+  const query: AccountQuery = {
+    ...(typeof moment === "string" ? { commitment: moment } : moment),
+    dataSlice,
+  };
+  return async ({ rpc, accountsPerCall }) => {
+    const accounts: (Account | null)[] = [];
+    for (let start = 0; start < addresses.length; start += accountsPerCall) {
+      const batch = await rpc.getMultipleAccounts(addresses.slice(start, start + accountsPerCall), query);
+      accounts.push(...batch.accounts);
+    }
+    return accounts;
+  };
+}
+
+/** The kinds in the order asked, at confirmed, as enough endpoints tell them. */
+export async function accountKinds(
+  nodes: NodeContext,
+  addresses: readonly Address[],
+): Promise<Evidence<readonly AccountKind[]>> {
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await agree(nodes, {
+    of: "accountKinds",
+    subject: "the account of a recipient",
+    question: async (endpoint): Promise<readonly AccountKind[]> =>
+      (await read(endpoint)).map((account) => (account === null ? "absent" : kindOf(account))),
+    textOf: String,
+  });
+}
+
+/** The kind of an account of which `ACCOUNT_HEAD` were read. */
+function kindOf({ executable, owner, data }: Account): AccountKind {
+  if (executable) return "program";
+  switch (owner) {
+    case SYSTEM_PROGRAM:
+      // With data it is a nonce account, whose lamports a plain transfer cannot move.
+      return data.length === 0 ? "wallet" : "other";
+    case TOKEN_PROGRAM:
+    case TOKEN_2022_PROGRAM:
+      return tokenKindOf(data);
+    default:
+      return "other";
+  }
+}
+
+function tokenKindOf(data: Buffer): AccountKind {
+  if (data.length === MINT_BYTES) return "mint";
+  if (data.length === TOKEN_ACCOUNT_BYTES) return "token_account";
+  if (data.length === MULTISIG_BYTES) return "other";
+  const type = data[ACCOUNT_TYPE_OFFSET];
+  if (type === ACCOUNT_TYPE.mint) return "mint";
+  return type === ACCOUNT_TYPE.tokenAccount ? "token_account" : "other";
+}
+
+/** See `Ledger.mints`. */
+export async function mints(
+  nodes: NodeContext,
+  addresses: readonly Address[],
+): Promise<Hint<readonly (MintMetadata | null)[]>> {
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await ask(nodes, async (endpoint) => (await read(endpoint)).map(factsIn));
+}
+
+function factsIn(account: Account | null): MintMetadata | null {
+  if (account === null || kindOf(account) !== "mint") return null;
+  const program = programOf(account.owner);
+  const decimals = readMintDecimals(account.data);
+  return program === null || decimals === null ? null : { program, decimals };
+}
+
+// Where accounts lie is derived between calls, half a millisecond each, so that hundreds do not hold up this process.
+const ACCOUNTS_AT_ONCE = 25;
+
+/** See `Ledger.tokenAccountStates`. */
+export async function tokenAccountStates(
+  nodes: NodeContext,
+  accounts: readonly { readonly owner: Address; readonly mint: Address }[],
+): Promise<Evidence<readonly TokenAccountState[]>> {
+  const states: Evidence<TokenAccountState>[] = [];
+  for (let start = 0; start < accounts.length; start += ACCOUNTS_AT_ONCE) {
+    const batch = accounts.slice(start, start + ACCOUNTS_AT_ONCE);
+    const addresses = batch.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
+    const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+    const told = await agree(nodes, {
+      of: "tokenAccountStates",
+      subject: "the state of token accounts",
+      question: async (endpoint): Promise<readonly TokenAccountState[]> => {
+        const found = await read(endpoint);
+        return batch.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+      },
+      textOf: String,
+    });
+    states.push(...told);
+  }
+  return states;
+}
+
+function stateOf(account: Account | null, owner: Address): TokenAccountState {
+  // Lamports that a stranger sent to the address make no account.
+  const held = account?.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
+  if (account === null || held === null) return "absent";
+  if (held.owner !== owner) return "handed_over";
+  return isFrozen(account) ? "frozen" : "usable";
+}
+
+/** See `RoutingLedger.amountsIn`. */
+export async function amountsIn(
+  nodes: NodeContext,
+  accounts: readonly AssetAccount[],
+  commitment: Commitment,
+): Promise<Hint<readonly bigint[]>> {
+  const read = readAccounts(
+    accounts.map(({ address }) => address),
+    commitment,
+    ACCOUNT_HEAD,
+  );
+  // The limits of all endpoints count for looks: one whose calls have to wait leaves them to the next.
+  const endpoints = nodes.endpoints.toSorted((a, b) => Number(b.hasRoom()) - Number(a.hasRoom()));
+  return await ask({ ...nodes, endpoints }, async (endpoint) => {
+    const found = await read(endpoint);
+    return accounts.map(({ mint }, index) =>
+      mint === null ? lamportsIn(found[index]) : unitsOfAnybody(found[index], mint),
+    );
+  });
+}
