@@ -1,7 +1,8 @@
 /** `paystate`: the payment service and its HTTP handler. Storage, ledger, charts and engine have entries of their own. */
 export { createPaymentService } from "./service/create-payment-service.ts";
 export type { PaymentService } from "./service/payment-service.ts";
-export type { PaymentServiceOptions, PrivateRoutingOptions } from "./service/payment-service-options.ts";
+export type { PaymentServiceOptions } from "./service/payment-service-options.ts";
+export type { PrivateRoutingOptions } from "./payments/private/private-routing-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export { createInspector } from "./http/create-inspector.ts";
 export type {

@@ -18,7 +18,7 @@ export interface MintOptions {
  * not fit, and `LedgerUnavailable` when the chain is silent. Asks the ledger itself: everything else is behind the gate.
  */
 export async function compareChain(
-  { context, options, swapper, routing }: ServiceParts,
+  { context, options, swapper, modules }: ServiceParts,
   { areMintsNamed }: MintOptions,
 ): Promise<string> {
   const { storage, assets, log } = context;
@@ -40,7 +40,7 @@ export async function compareChain(
   void sayVersion1(ledger, log);
   await checkMints({ ledger, log }, assets, { areConfigured });
   await swapper?.check(genesisHash);
-  routing?.check(genesisHash);
+  for (const module of modules) module.check?.(genesisHash);
   return genesisHash;
 }
 

@@ -134,7 +134,7 @@ function lifeOf(
 }
 
 function inspectedOf(
-  { context, engine, workflows, webhooks, chain, calls }: ServiceParts,
+  { context, engine, workflows, modules, webhooks, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
@@ -144,7 +144,7 @@ function inspectedOf(
     storage: recallingStorage(storage, webhooks.deliveries),
     isProduction: () => chain.isProduction,
     onCommit: (listener) => engine.subscribe(listener),
-    acting: new ServiceActs({ ...context, engine, service, workflows }),
+    acting: new ServiceActs({ ...context, engine, service, workflows, modules }),
     payments: { reads: storage, assets },
     health: () => recent.read(),
     calls,

@@ -9,7 +9,8 @@ import {
   type Removal,
   type RemovingParts,
 } from "../payments/frame/retention/removal.ts";
-import { oldOrders, type OrderAccess } from "../payments/private/old-orders.ts";
+import type { OpenModule } from "../payments/frame/open-module.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { oldTransactions } from "../payments/wallet/old-transactions.ts";
 import { deliveredRuns } from "../payments/webhooks/delivered-runs.ts";
 import { noticeRemovals, oldNotices } from "../payments/webhooks/old-notices.ts";
@@ -20,7 +21,9 @@ interface KeepingService {
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
   readonly deliveries: DeliveryChart;
-  readonly orders: OrderAccess;
+  /** The ledger, also while nothing may be believed of it. */
+  readonly ledger: Ledger;
+  readonly modules: readonly Pick<OpenModule, "oldRows">[];
 }
 
 /** What just happened is looked at most. */
@@ -29,7 +32,7 @@ const RUN_KEPT_MS = 3_600_000;
 /** In the order of a pass. */
 export function oldRowsOf(
   parts: RemovingParts<PaymentStorage>,
-  { keep, ownAddresses, deliveries: workflow, orders }: KeepingService,
+  { keep, ownAddresses, deliveries: workflow, ledger, modules }: KeepingService,
 ): readonly OldRows[] {
   const leaving = {
     ...parts,
@@ -39,7 +42,7 @@ export function oldRowsOf(
   return [
     oldRows("notices", keep.notices, oldNotices(parts)),
     oldRows("transactions", keep.transactions, oldTransactions({ ...leaving, ownAddresses })),
-    oldRows("private", keep.private, oldOrders({ ...leaving, ...orders })),
+    ...modules.flatMap((module) => module.oldRows?.({ ...leaving, keep, ledger }) ?? []),
     oldRows("quotes", keep.quotes, oldQuotes(parts)),
     {
       name: "idempotencyAnswers",

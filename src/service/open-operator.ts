@@ -3,17 +3,13 @@ import type { PaymentContext, PaymentTables } from "../payments/payment-storage.
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/frame/host-parts.ts";
-import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import { orderMatters } from "../payments/private/order-matters.ts";
-import { lookAtOrder } from "../payments/private/look.ts";
-import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
 import {
   SettleRefused,
   settleTransaction,
   writeOffTransaction,
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { createWriteAct, type WriteAct, OperatorRefused } from "../payments/frame/acts/act.ts";
+import { OperatorRefused } from "../payments/frame/acts/act.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
@@ -21,17 +17,10 @@ import {
   type OperatorInstanceReads,
   type OperatorParts,
 } from "../payments/operator/operator.ts";
-import { ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/frame/purses/purses.ts";
-import type { OrderControl } from "../payments/private/acts/acting.ts";
-import { OrderActHandler } from "../payments/private/acts/order-acts.ts";
-import type { RecoveryJournal } from "../payments/private/recovery/journal.ts";
-import {
-  recoverCommand,
-  refuseRecovery,
-  type RecoverCommand,
-  type RecoveryCommands,
-} from "../payments/private/recovery/recover.ts";
+import type { OpenModule } from "../payments/frame/open-module.ts";
+import type { ModuleCommands } from "../payments/modules.ts";
+import type { OrderActs } from "../payments/frame/acts/command.ts";
 import type { EvidenceControl } from "../payments/frame/acts/evidence.ts";
 
 /**
@@ -40,7 +29,7 @@ import type { EvidenceControl } from "../payments/frame/acts/evidence.ts";
  * nothing. No command needs `start()`; a running service carries out the consequences. API keys give no access: the
  * host must guard these commands.
  */
-export interface Operator extends CommonOperator, RecoveryCommands {}
+export interface Operator extends CommonOperator, ModuleCommands {}
 
 /** The operator's commands, and their work while the service runs. */
 export interface OpenedOperator extends OperatorParts {
@@ -53,14 +42,8 @@ interface OperatedService extends PaymentContext {
   readonly engine: Engine<PaymentTables>;
   readonly workflows: readonly AnyWorkflow[];
   readonly transfers: WalletTransferWorkflow;
-  /** Null while private mode is off. */
-  readonly routing: PrivateRouting | null;
-  readonly swapper: Swapper | null;
+  readonly modules: readonly OpenModule[];
   readonly purses: PurseWatch;
-  /** The versions of the master secret that are given, the newest first. */
-  readonly masterVersions: readonly number[];
-  /** Null where nothing is written down. */
-  readonly journal: Pick<RecoveryJournal, "read"> | null;
   /** Makes sure that the database belongs to this chain: keys of orders' addresses depend on it. */
   readonly bindToChain: () => Promise<unknown>;
   /** Disagreements between endpoints that this process sees. */
@@ -72,23 +55,43 @@ interface OperatedService extends PaymentContext {
 }
 
 export function openOperator(service: OperatedService): OpenedOperator {
-  const { engine, workflows, routing } = service;
-  const writeAct = createWriteAct(service);
+  const { engine, workflows, modules } = service;
   const opened = createOperator({
     ...service,
     evidence: evidenceControl(service),
-    sources: orderMatters(service.storage, service.assets),
-    orders: new OrderActHandler({
-      ...service,
-      writeAct,
-      control: routing === null ? null : orderControl(service, routing),
-    }),
+    sources: modules.flatMap(({ matters }) => matters ?? []),
+    orders: modules.find(({ orderActs }) => orderActs !== undefined)?.orderActs ?? noOrders,
+    transactionOf: (instance) => firstOf(modules, async (module) => module.transactionOf?.(instance) ?? null),
+    erasureCheck: (id) => firstOf(modules, async (module) => module.erasureCheck?.(id) ?? null),
     watching: () => engine.watching(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     instances: readsOf(engine),
   });
-  const recover = routing === null ? refuseRecovery : recovery(service, routing, writeAct);
-  return { ...opened, operator: { ...opened.operator, recover } };
+  // What the modules add at run time has the types that stand beside their list.
+  const added = Object.assign({}, ...modules.map(({ commands }) => commands ?? {})) as ModuleCommands;
+  return { ...opened, operator: { ...opened.operator, ...added } };
+}
+
+/** Acts on orders where no module has any. */
+const noOrders: OrderActs = {
+  async resolve({ order }) {
+    throw new OperatorRefused(`${order}: this service takes no orders`);
+  },
+  async approve(order) {
+    throw new OperatorRefused(`${order}: this service takes no orders`);
+  },
+};
+
+/** What the first module that knows it answers; null where none does. */
+async function firstOf<Answer>(
+  modules: readonly OpenModule[],
+  ask: (module: OpenModule) => Promise<Answer | null>,
+): Promise<Answer | null> {
+  for (const module of modules) {
+    const answer = await ask(module);
+    if (answer !== null) return answer;
+  }
+  return null;
 }
 
 /** The reading half of an engine: no method that changes instances. */
@@ -104,22 +107,6 @@ function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
   };
 }
 
-function orderControl(service: OperatedService, routing: PrivateRouting): OrderControl {
-  const { engine, swapper, bindToChain } = service;
-  return {
-    async look(id) {
-      await bindToChain();
-      return lookAtOrder(service, id);
-    },
-    send: (id, event, commit) => engine.send(routing.orders, id, event, commit),
-    commit: (commit) => engine.commit(commit),
-    wake: (transfer) => engine.send(routing.transfers, transfer, { type: "RETRY" }),
-    planTransfer: routing.plan,
-    screen: routing.terms.screen,
-    ownAddresses: ownAddresses({ routing, swapper }),
-  };
-}
-
 function evidenceControl(service: OperatedService): EvidenceControl {
   return {
     async settle({ transactionId, signature, writes }) {
@@ -130,14 +117,6 @@ function evidenceControl(service: OperatedService): EvidenceControl {
       await service.bindToChain();
       await writeOffTransaction(service, transactionId, writes).catch(asRefusal);
     },
-  };
-}
-
-function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): RecoverCommand {
-  const recover = recoverCommand({ ...service, routing, writeAct });
-  return async (orders, by) => {
-    await service.bindToChain();
-    return recover(orders, by);
   };
 }
 

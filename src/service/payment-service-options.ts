@@ -3,19 +3,14 @@ import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { SOL_MINT } from "../core/address.ts";
 import { addressSchema } from "../core/address-schema.ts";
-import { parseAmount } from "../core/amount.ts";
 import type { Archive } from "../engine/index.ts";
 import { ARCHIVE_DEADLINE_MS } from "../engine/retention/archiving.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { functionOption, objectWith, optionsWith, runtimeOptions } from "../core/options.ts";
 import { MAINNET_STABLECOINS } from "../payments/frame/assets/assets.ts";
-import { priceBoundsOption } from "../payments/frame/prices/guarded-prices.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
-import type { RecoveryJournal } from "../payments/private/recovery/journal.ts";
-import { signerOption } from "../payments/frame/asked-signer.ts";
+import { privateRoutingOptions, recoveryOption } from "../payments/private/private-routing-options.ts";
 import { PART_DEADLINE_MS } from "../payments/frame/host-parts.ts";
-import type { PriceSource } from "../payments/frame/prices/prices.ts";
-import type { ScreenAddress } from "../payments/frame/recipients/recipients.ts";
 import type { ArchivedRow } from "../payments/frame/retention/removal.ts";
 import { keepOption, type CheckedKeepOptions, type KeepOptions } from "../payments/frame/retention/keep.ts";
 import type { MasterSecret } from "../payments/frame/secrets/secret-box.ts";
@@ -37,17 +32,6 @@ function readAs<T>(read: (text: string) => T | null, expected: string) {
     return z.NEVER;
   });
 }
-
-const SOL_DECIMALS = 9;
-
-/** A decimal string in whole SOL, read as lamports. */
-const solAmount = z.string().transform((text, context): bigint => {
-  const read = parseAmount(text, SOL_DECIMALS);
-  if ("amount" in read) return read.amount;
-  const message = 'expected an amount of SOL above zero as a decimal string, such as "2.5"';
-  context.addIssue({ code: "custom", message });
-  return z.NEVER;
-});
 
 const denyOption = optionsWith({
   addresses: z
@@ -76,62 +60,6 @@ const disableAfterOption = z.union(
   ],
   { error: 'expected "never", or { abandoned: 1 to 10,000, undeliveredMs: 0 to 31,536,000,000 (a year) }' },
 );
-
-const privateRoutingOptions = optionsWith({
-  /**
-   * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
-   * other asset.
-   */
-  sponsor: signerOption,
-  /** Receives the fees: a wallet that exists, since small change may go to it. */
-  treasury: addressSchema("expected a wallet address"),
-  /** The price of SOL in the stablecoins; see `PriceSource`. */
-  prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
-  /** Bounds on believable prices; see `PriceBounds`. */
-  priceBounds: priceBoundsOption.prefault({}),
-  /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
-  feeBps: z.number().int().min(0).max(1_000).default(30),
-  /** The time for which an order waits for its deposit, in milliseconds. Default 30 minutes. */
-  depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
-  /**
-   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
-   * fees, rent of markers and of others' accounts, loans, and the possible such costs of open orders. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
-   * Default: no limit.
-   */
-  maxSponsorSpendPerDay: solAmount.optional(),
-  /**
-   * The most that bids above what customers pay may be within any 24 hours, in SOL as a decimal string; attempts that can land no
-   * more do not count. A customer pays for the estimate of the quote and one raise, each four times the bid before; a later bid is at the ceiling of `solanaLedger({ fees })`, and
-   * above the estimate that ceiling is the operator's cost. At the limit such transactions bid no more than customers pay.
-   * Default: `"0.1"`.
-   */
-  maxRaisedBidsPerDay: solAmount.default(100_000_000n),
-  /**
-   * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
-   * (`low_purse`). Default: what fifty sends at once may take.
-   */
-  lowBalance: solAmount.optional(),
-  /** Most recipients of a private payroll, 2 to 500. Default 100. */
-  maxRecipients: z.number().int().min(2).max(500).default(100),
-  /**
-   * The most lamports of rent a byte at which an order is taken: each order buys small accounts that stay. Above it private
-   * requests are answered ROUTING_UNAVAILABLE upstream. Default 20,880, three times the rent of 2026.
-   */
-  maxRentPerByte: z.bigint().min(1n).default(20_880n),
-  /**
-   * Screens addresses: asked about sender and recipients when a quote names them and before an order is taken, where an
-   * answer is kept for ten minutes; about sender and all payers before money is paid out or back; and about recipients again
-   * before they are paid. A refusal at first is INVALID_RECIPIENT, of the sender VALIDATION_ERROR, with the reason
-   * `not_served`; after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
-   * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
-   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
-   * is an attribution and no proof. Default: everybody is served.
-   */
-  screen: functionOption<ScreenAddress>().optional(),
-});
-
-/** Options of private mode: wallets, prices and fees. @interface */
-export type PrivateRoutingOptions = z.input<typeof privateRoutingOptions>;
 
 /** Checks `PaymentServiceOptions` and fills in the defaults. */
 export const paymentServiceOptions = optionsWith({
@@ -184,7 +112,7 @@ export const paymentServiceOptions = optionsWith({
    * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE off, and orders that are open wait
    * until it is on again.
    */
-  privateRouting: privateRoutingOptions.optional(),
+  privateRouting: privateRoutingOptions.optional(), // modules: private
   /** Turns swaps on. Without it quotes between different assets are answered ROUTING_UNAVAILABLE off. */
   swap: optionsWith({
     /** The swap provider, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
@@ -253,10 +181,7 @@ export const paymentServiceOptions = optionsWith({
    * a lost database loses no address, and one that was set back tells nothing else: see `RecoveryJournal`, `recoveryFile` and
    * `service.operator.recover`. Default: nothing is written down.
    */
-  recovery: objectWith<RecoveryJournal>(
-    ["write", "endOf", "read"],
-    "a recovery journal: { write, endOf, read }, such as recoveryFile(path)",
-  ).optional(),
+  recovery: recoveryOption.optional(), // modules: private
   /**
    * How long a signer, a price source and `screen` may take for an answer, in milliseconds, 1,000 to 60,000; a price source
    * never longer than 5,000, since callers wait for it. Then the call is given up and made again with pauses, only what

@@ -1,41 +1,28 @@
-/** Reconciles a service with the chain: what every service has, and the orders of private mode. */
-import type { PaymentContext } from "../payments/payment-storage.ts";
-import { routingOff } from "../errors/errors.ts";
-import {
-  reconcile,
-  type CommonReconciliation,
-  type ReconciledPart,
-} from "../payments/operator/reconcile/reconcile.ts";
+/** Reconciles a service with the chain: what every service has, and what modules bring. */
+import { reconcile, type CommonReconciliation } from "../payments/operator/reconcile/reconcile.ts";
 import type { TellProgress } from "../payments/frame/reconcile-progress.ts";
-import {
-  isExplained,
-  noAddresses,
-  reconcileAddresses,
-  type AddressReconciliation,
-} from "../payments/private/reconcile/orders.ts";
+import type { ReconciledPart } from "../payments/frame/open-module.ts";
+import type { ModuleReconciliation } from "../payments/modules.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** The chain's answer about everything that this database has recorded. */
-export interface Reconciliation extends AddressReconciliation, CommonReconciliation {}
+export interface Reconciliation extends ModuleReconciliation, CommonReconciliation {}
 
 type ReconciledService = Pick<
   ServiceParts,
-  "context" | "options" | "chain" | "engine" | "routing" | "swapper"
+  "context" | "options" | "chain" | "modules" | "wallets" | "swapper"
 >;
 
 /** Reconciles with the ledger's own number of witnesses, to find mistakes of fewer witnesses. */
 export async function reconcileService(parts: ReconciledService): Promise<Reconciliation> {
-  const { chain, routing, swapper } = parts;
-  const context = { ...parts.context, ledger: parts.options.ledger };
-  if (routing === null && (await context.storage.ordersAfter("", 1)).length > 0) {
-    throw routingOff();
-  }
+  const { context, options, chain, wallets, swapper } = parts;
   await chain.bind();
-  const sponsor = routing?.terms.sponsor.address ?? null;
+  const sponsor = wallets?.sponsor ?? null;
   const desk = swapper?.direct?.signer.address ?? null;
   return reconcile({
     ...context,
-    reconcilePart: (tell) => reconcileOrders(parts, context, tell),
+    ledger: options.ledger,
+    reconcilePart: (tell) => reconcileModules(parts, tell),
     purses: [
       ...(sponsor === null ? [] : [{ purse: "sponsor" as const, address: sponsor }]),
       ...(desk === null ? [] : [{ purse: "desk" as const, address: desk }]),
@@ -43,14 +30,15 @@ export async function reconcileService(parts: ReconciledService): Promise<Reconc
   });
 }
 
-async function reconcileOrders(
-  { routing, engine }: ReconciledService,
-  context: PaymentContext,
+async function reconcileModules(
+  { modules, options }: ReconciledService,
   tell: TellProgress,
-): Promise<ReconciledPart<AddressReconciliation>> {
-  const body =
-    routing === null
-      ? noAddresses(context.assets)
-      : await reconcileAddresses({ ...context, engine, orders: routing.orders, tell });
-  return { body, isExplained: isExplained(body) };
+): Promise<ReconciledPart<ModuleReconciliation>> {
+  const told: ReconciledPart[] = [];
+  for (const { reconcile: compare } of modules) {
+    if (compare !== undefined) told.push(await compare(options.ledger, tell));
+  }
+  // What the modules tell at run time has the types that stand beside their list.
+  const body = Object.assign({}, ...told.map((part) => part.body)) as ModuleReconciliation;
+  return { body, isExplained: told.every(({ isExplained }) => isExplained) };
 }

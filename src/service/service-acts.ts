@@ -17,7 +17,7 @@ import {
 import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { PaymentContext, PaymentTables } from "../payments/payment-storage.ts";
 import type { WebhookRecord } from "../payments/webhooks/tables.ts";
-import { isHeld } from "../payments/private/screen-order.ts";
+import type { OpenModule } from "../payments/frame/open-module.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../core/parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
@@ -26,6 +26,7 @@ export interface ServiceActsParts extends PaymentContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
   readonly workflows: readonly AnyWorkflow[];
+  readonly modules: readonly Pick<OpenModule, "offers" | "cancellable">[];
 }
 
 interface Repair {
@@ -41,13 +42,6 @@ const CANCEL: OfferedAct = {
   label: "Cancel the transaction",
   consequence:
     "The transaction is cancelled for its account, unless its payment or its deposit is on its way by then. Its webhooks are told.",
-};
-
-const RELEASE: OfferedAct = {
-  key: "release",
-  label: "Release the order",
-  consequence:
-    "Its holds end: its recipients are paid, or what is there goes back. If one is of screening, who has paid in so far needs none any more.",
 };
 
 const REDELIVER: OfferedAct = {
@@ -82,10 +76,10 @@ export class ServiceActs implements ViewerActs {
   }
 
   async offers(instance: string): Promise<readonly OfferedAct[]> {
-    const { storage } = this.#parts;
-    const [tasks, [order], delivery, webhook] = await Promise.all([
+    const { storage, modules } = this.#parts;
+    const [tasks, own, delivery, webhook] = await Promise.all([
       storage.tasks({ order: "instance", instance, limit: MAX_TASKS }),
-      storage.orderViews([instance]),
+      Promise.all(modules.map(async (module) => (await module.offers?.(instance)) ?? [])),
       storage.delivery(instance),
       storage.webhook(instance),
     ]);
@@ -93,7 +87,7 @@ export class ServiceActs implements ViewerActs {
       ...(webhook === null || webhook.deletedAt !== null ? [] : [sendTest(webhook)]),
       ...tasks.flatMap(repairsOf),
       ...((await this.#isCancellable(instance)) ? [CANCEL] : []),
-      ...(order !== undefined && isHeld(order) ? [RELEASE] : []),
+      ...own.flat(),
       ...(delivery === null || delivery.status === "pending" ? [] : [REDELIVER]),
     ];
   }
@@ -194,11 +188,11 @@ export class ServiceActs implements ViewerActs {
   }
 
   async #isCancellable(instance: string): Promise<boolean> {
-    const { storage, workflows } = this.#parts;
+    const { storage, workflows, modules } = this.#parts;
     const record = await storage.load(instance);
     if (record === null || record.status !== "active") return false;
     const workflow = workflows.find(({ key, hash }) => key === record.workflow && hash === record.hash);
-    if (workflow === undefined || !CANCELLABLE.has(workflow.name)) return false;
+    if (workflow === undefined || !isCancelled(workflow, modules)) return false;
     try {
       return workflow.chart.step(snapshotFromText(record.snapshot), { type: "CANCEL" }) !== null;
     } catch (error) {
@@ -216,5 +210,12 @@ function testWords({ delivered, httpStatus, durationMs, error }: TestedWebhookBo
     : `${answer} ${after}: the test was not taken (${error ?? "no reason"}).`;
 }
 
-/** The charts of orders, whose CANCEL is the caller's own. */
-const CANCELLABLE: ReadonlySet<string> = new Set(["wallet-transfer", "private-order"]);
+/** Whether the chart is one whose CANCEL is the caller's own. */
+function isCancelled(
+  { name }: Pick<AnyWorkflow, "name">,
+  modules: readonly Pick<OpenModule, "cancellable">[],
+): boolean {
+  return (
+    name === "wallet-transfer" || modules.some(({ cancellable }) => cancellable?.includes(name) === true)
+  );
+}

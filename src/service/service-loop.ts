@@ -86,14 +86,14 @@ export class ServiceLoop {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, orderEvents, report, retention, chain, webhooks, finishEnds } =
+    const { engine, waiters, notices, orderEvents, report, retention, chain, webhooks, modules } =
       this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
     if (signal.aborted) return;
     // Before any other event: what callers were told before this database was restored stays as it was told.
-    await finishEnds();
+    for (const module of modules) await module.beforeWork?.();
     if (signal.aborted) return;
     this.#tellWhatIsOff();
     waiters.start();
@@ -118,18 +118,18 @@ export class ServiceLoop {
   }
 
   #tellWhatIsOff(): void {
-    const { routing, swapper, context } = this.#parts;
-    const off = [...(routing === null ? ["private mode"] : []), ...(swapper === null ? ["swaps"] : [])];
+    const { modules, swapper, context } = this.#parts;
+    const off = [...modules.flatMap((module) => module.off ?? []), ...(swapper === null ? ["swaps"] : [])];
     if (off.length === 0) return;
     context.log.info({ off }, "not configured: requests are answered ROUTING_UNAVAILABLE off");
   }
 
   /** Writes warnings, without holding up the start. */
   async #warn(): Promise<void> {
-    const { swapper, routing, context } = this.#parts;
+    const { swapper, modules, context } = this.#parts;
     try {
       await swapper?.warn?.();
-      await routing?.warn();
+      for (const module of modules) await module.warn?.();
     } catch (err) {
       const said = "the service's own wallets could not be looked at";
       if (err instanceof LedgerUnavailable) context.log.warn({ err }, said);

@@ -1,11 +1,15 @@
 /** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
-import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
+import {
+  createEngine,
+  type AnyWorkflow,
+  type CommitAdditions,
+  type CommitResult,
+  type Engine,
+} from "../engine/index.ts";
 import type { EngineStore } from "../engine/kernel/engine-store.ts";
 import { redactingLogger } from "../core/redacting-log.ts";
 import { assetsWith } from "../payments/frame/assets/assets.ts";
-import { finishEnds } from "../payments/private/recovery/finish-ends.ts";
-import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
 import {
@@ -16,10 +20,11 @@ import {
 } from "../payments/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
 import { PaymentRetentionLoop } from "../payments/frame/retention/payment-retention.ts";
-import { depositKeys } from "../payments/frame/secrets/deposit-keys.ts";
 import { createSecretBox, type SecretBox } from "../payments/frame/secrets/secret-box.ts";
 import { HostParts } from "../payments/frame/host-parts.ts";
-import { WAY_MODULES } from "../payments/modules.ts";
+import { WAY_MODULES, type CreatedTransactionBody } from "../payments/modules.ts";
+import type { OpenModule } from "../payments/frame/open-module.ts";
+import { createWriteAct } from "../payments/frame/acts/act.ts";
 import type { CompletionDeps } from "../payments/frame/way-module.ts";
 import type { AttemptRecord } from "../payments/frame/tables/attempts.ts";
 import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
@@ -45,12 +50,9 @@ import { CommitHealth } from "./commit-health.ts";
 import { LedgerCallHistory } from "./ledger-call-history.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator, type OpenedOperator } from "./open-operator.ts";
-import { openPrivateRouting } from "./open-private-routing.ts";
-import { recordEnd } from "../payments/private/recovery/journal.ts";
-import { lookAtOrder } from "../payments/private/look.ts";
-import type { RecordEnd } from "../payments/private/order-workflow.ts";
 import { oldRowsOf } from "./old-rows.ts";
-import { openPurses, ownAddresses } from "./open-purses.ts";
+import { openPurses } from "./open-purses.ts";
+import { ownAddresses, type RoutingWallets } from "../payments/frame/purses/routing-wallets.ts";
 import type { PurseWatch } from "../payments/frame/purses/purses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
@@ -82,18 +84,16 @@ export interface ServiceParts extends OpenedOperator {
   readonly transfers: WalletTransferWorkflow;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  /** Null while private mode is off. */
-  readonly routing: PrivateRouting | null;
-  /** Writes down an end that no marker tells, before anybody is told. */
-  readonly recordEnd: RecordEnd;
+  /** The modules of the list, with what they bring to this service. */
+  readonly modules: readonly OpenModule<CreatedTransactionBody>[];
+  /** Those of the way that routes payments; null while none does. */
+  readonly wallets: RoutingWallets | null;
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaitList;
   readonly notices: NoticeFeed;
   readonly orderEvents: OrderEventLoop;
   readonly retention: PaymentRetentionLoop;
-  /** Ends what callers were told of as ended, before a start goes on with anything. */
-  readonly finishEnds: () => Promise<void>;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   /** Asks the host's parts, and knows which do not answer. */
@@ -101,10 +101,7 @@ export interface ServiceParts extends OpenedOperator {
   readonly purses: PurseWatch;
 }
 
-type Charts = Pick<
-  ServiceParts,
-  "webhooks" | "transfers" | "swapper" | "routing" | "recordEnd" | "workflows"
->;
+type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "modules" | "wallets" | "workflows">;
 
 /**
  * Assembles a service without running or asking anything. Throws `InvalidOptions` for thresholds of purses that are no
@@ -119,13 +116,15 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const { masterSecrets, environment } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets, environment });
   const parts = new HostParts(clock, options.partDeadlineMs);
-  const charts = chartsOf(options, context, { chain, parts });
-  const { routing, swapper } = charts;
+  const started: { engine: Engine<PaymentTables> | null } = { engine: null };
+  const charts = chartsOf(options, context, { chain, parts, gate, engine: () => engineIn(started) });
+  const { wallets, swapper } = charts;
   const purses = openPurses(
     { storage, ledger, clock, assets },
-    { routing, swapper, deskLowBalance: options.swap?.lowBalance ?? {} },
+    { wallets, swapper, deskLowBalance: options.swap?.lowBalance ?? {} },
   );
   const engine = engineOf(options, context, charts);
+  started.engine = engine;
   const disputed = async (): Promise<readonly EndpointDispute[]> => [
     ...(await observed.disputes()),
     ...context.disputes.standing(),
@@ -136,8 +135,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     engine,
     purses,
     configured: options.ledger,
-    masterVersions: masterSecrets.map(({ version }) => version),
-    journal: options.recovery ?? null,
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
     onAttentionDeadlineMs: options.onAttentionDeadlineMs,
@@ -147,7 +144,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaitList(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
-  const retention = retentionOf(options, { ...context, ledger: observed }, { ...charts, engine });
+  const retention = retentionOf(options, { ...context, ledger: observed }, charts);
   return {
     options,
     context,
@@ -161,9 +158,8 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     engine,
     waiters,
     notices,
-    orderEvents: new OrderEventLoop({ ...context, ...charts.webhooks, engine }),
+    orderEvents: new OrderEventLoop({ ...context, ...charts.webhooks, ...charts, engine }),
     retention,
-    finishEnds: () => finishOrders(options, context, { engine, routing }),
     disputed,
     parts,
     purses,
@@ -193,10 +189,21 @@ function contextOf(
   };
 }
 
+/** What modules are opened with, besides options and context. */
+interface ModuleSurroundings extends Pick<ServiceParts, "chain" | "parts" | "gate"> {
+  /** Throws until it is built: the charts of the modules are part of it. */
+  readonly engine: () => Engine<PaymentTables>;
+}
+
+function engineIn({ engine }: { readonly engine: Engine<PaymentTables> | null }): Engine<PaymentTables> {
+  if (engine === null) throw new Error("a module has used the engine before it was built");
+  return engine;
+}
+
 function chartsOf(
   options: CheckedServiceOptions,
   context: PaymentContext,
-  { chain, parts: { ask } }: Pick<ServiceParts, "chain" | "parts">,
+  { chain, parts: { ask }, gate, engine }: ModuleSurroundings,
 ): Charts {
   const { storage, ledger, clock, assets, log } = context;
   const webhooks = webhookPartsOf(options, context);
@@ -215,20 +222,35 @@ function chartsOf(
     announce,
     complete: (attempt) => completed({ storage, ledger, clock, assets, swapper }, attempt),
   });
-  const { recovery: journal } = options;
-  const recorded: RecordEnd = async (id, end) =>
-    journal === undefined ? end : recordEnd({ journal, clock }, id, end);
-  const routing = openPrivateRouting(options.privateRouting, {
+  const deps = {
     ...context,
-    recordEnd: recorded,
-    keys: depositKeys(options.masterSecrets, () => chain.genesisHash),
-    intervalMs: options.ledgerPollMs,
+    options,
+    engine,
     announce,
     swapper,
     ask,
-  });
-  const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
-  return { webhooks, transfers, swapper, routing, recordEnd: recorded, workflows };
+    writeAct: createWriteAct(context),
+    genesisHash: () => chain.genesisHash,
+    bindToChain: () => chain.bind(),
+    commit: commitWhenCompared({ gate, engine }),
+  };
+  const modules = WAY_MODULES.flatMap(({ open }) => open?.(deps) ?? []);
+  const workflows = [transfers, deliveries, ...modules.flatMap((module) => module.workflows ?? [])];
+  const wallets = modules.find((module) => module.wallets !== undefined)?.wallets ?? null;
+  return { webhooks, transfers, swapper, modules, wallets, workflows };
+}
+
+/** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */
+export function commitWhenCompared({
+  gate,
+  engine,
+}: Pick<ModuleSurroundings, "gate" | "engine">): (
+  additions: CommitAdditions<PaymentTables>,
+) => Promise<CommitResult> {
+  return async (additions) => {
+    gate.pass();
+    return engine().commit(additions);
+  };
 }
 
 /** The bytes to send: as they were signed, or as a module completes them. */
@@ -240,34 +262,20 @@ async function completed(deps: CompletionDeps, attempt: AttemptRecord): Promise<
   return bytes;
 }
 
-async function finishOrders(
-  { recovery: journal }: CheckedServiceOptions,
-  { storage, log }: PaymentContext,
-  { engine, routing }: Pick<ServiceParts, "engine" | "routing">,
-): Promise<void> {
-  if (journal === undefined || routing === null) return;
-  await finishEnds({ storage, journal, log, send: (id, event) => engine.send(routing.orders, id, event) });
-}
-
 function retentionOf(
   { keep, archive, archiveDeadlineMs }: CheckedServiceOptions,
   context: PaymentContext,
-  charts: Charts & Pick<ServiceParts, "engine">,
+  { webhooks, wallets, swapper, modules }: Charts,
 ): PaymentRetentionLoop {
-  const { engine, routing } = charts;
-  const { storage, clock } = context;
-  const looking = { ...context, ...(routing === null ? {} : { prices: routing.terms.prices }) };
+  const { storage, ledger, clock } = context;
   const rows = oldRowsOf(
     { storage, clock, archive: archive ?? null, archiveDeadlineMs },
     {
       keep,
-      ownAddresses: ownAddresses(charts),
-      deliveries: charts.webhooks.deliveries,
-      orders: {
-        stopInstance: (id) => engine.stopInstance(id),
-        look: (id) => lookAtOrder(looking, id),
-        wake: async (id) => routing && engine.send(routing.orders, id, { type: "LOOK" }),
-      },
+      ledger,
+      ownAddresses: ownAddresses(wallets, swapper),
+      deliveries: webhooks.deliveries,
+      modules,
     },
   );
   return new PaymentRetentionLoop(context, { keep, rows });
@@ -296,7 +304,7 @@ function webhookPartsOf(options: CheckedServiceOptions, context: PaymentContext)
 function engineOf(
   { ledgerPollMs, leaseMs }: CheckedServiceOptions,
   { storage, ledger, clock, random, log }: PaymentContext,
-  { workflows, routing }: Charts,
+  { workflows, modules }: Charts,
 ): Engine<PaymentTables> {
   const watching = { storage, ledger, clock, log, intervalMs: ledgerPollMs };
   return createEngine<PaymentTables>({
@@ -310,7 +318,7 @@ function engineOf(
       strayLanding: watchStrayLanding(watching),
       unprovable: watchUnprovable(watching),
       expired: watchExpired(watching),
-      ...routing?.watchers,
+      ...Object.fromEntries(modules.flatMap((module) => Object.entries(module.watchers ?? {}))),
     },
     logger: log,
   });

@@ -11,7 +11,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { fixedPrices } from "../../src/payments/frame/prices/prices.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
-import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../src/payments/private/private-routing-options.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { sqliteStorage } from "../kit/storages.ts";

@@ -5,7 +5,7 @@ import { SOL_MINT } from "../../src/core/address.ts";
 import { formatAmount, parseAmount } from "../../src/core/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../src/payments/private/private-routing-options.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/prices.ts";

@@ -5,7 +5,7 @@ import type { Move } from "../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction, type Signer } from "../../src/ledger/sign-transaction.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Funds } from "../../src/local/index.ts";
-import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../src/payments/private/private-routing-options.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";

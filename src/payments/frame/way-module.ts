@@ -1,13 +1,12 @@
-/** A module of the payment service that brings ways to pay, or a provider that one of them asks: the service takes a list of them. */
+/** A module of the payment service: the service takes a list of them, and knows them by nothing else. */
 import type { Swapper } from "./exchange/swap-provider.ts";
-import type { QuoteWay } from "./quotes/quote-way.ts";
+import type { FrameStorage } from "./frame-storage.ts";
+import type { OpeningDeps, OpenModule, PaymentWay } from "./open-module.ts";
 import type { ServiceContext } from "./service-context.ts";
 import type { SignedTransactionParts } from "./signed/accept-signed.ts";
+import type { FrameTables } from "./tables.ts";
 import type { AttemptRecord } from "./tables/attempts.ts";
-import type { CreatedBody, TransactionWay } from "./transactions/transaction-mode.ts";
-
-/** Makes quotes of some transactions, and takes these. */
-export interface PaymentWay<Body extends CreatedBody = CreatedBody> extends QuoteWay, TransactionWay<Body> {}
+import type { CreatedBody } from "./transactions/transaction-mode.ts";
 
 /** Dependencies that the service lends to a way. */
 export interface WayDeps extends ServiceContext, SignedTransactionParts {
@@ -22,7 +21,13 @@ export type CompletionDeps = Pick<ServiceContext, "storage" | "ledger" | "clock"
 /** Completes the bytes of a caller before they are sent; null when no bytes are left to send, or others send them. */
 export type CompleteBytes = (deps: CompletionDeps, attempt: AttemptRecord) => Promise<Uint8Array | null>;
 
-export interface WayModule<Body extends CreatedBody = CreatedBody> {
+/** A module names the storage, the tables and the options that it takes of the service's. */
+export interface WayModule<
+  Body extends CreatedBody = CreatedBody,
+  Storage extends FrameStorage = FrameStorage,
+  Tables = FrameTables,
+  Options = object,
+> {
   /** Of its folder below `src/payments`. */
   readonly name: string;
   /** Modules that it cannot be without. */
@@ -30,4 +35,6 @@ export interface WayModule<Body extends CreatedBody = CreatedBody> {
   /** Its ways that are on. */
   readonly ways?: (deps: WayDeps) => readonly PaymentWay<Body>[];
   readonly complete?: CompleteBytes;
+  /** Opens it in a service, whose engine is not there yet. Throws `InvalidOptions`. */
+  readonly open?: (deps: OpeningDeps<Storage, Tables, Options>) => OpenModule<Body>;
 }

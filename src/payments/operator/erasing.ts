@@ -4,7 +4,8 @@ import { commitOne } from "../../../storage/decided.ts";
 import { agingTime } from "../../core/clock-trust.ts";
 import type { Clock } from "../../core/runtime.ts";
 import { accountGate, rulesOf, type ActContext } from "../frame/intake/rules.ts";
-import { type PaymentStorage, type PaymentWrite, paymentTables } from "../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { frameTables } from "../frame/tables.ts";
 import { isSamePerson } from "../frame/shown-words.ts";
 import type { IdempotencyRecord } from "../frame/tables/identity.ts";
 import type { DecisionRecord } from "../frame/tables/operator.ts";
@@ -13,6 +14,7 @@ import { everyRow } from "../frame/tables/read.ts";
 import { shortBody } from "../frame/tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "../frame/acts/act.ts";
+import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
 import { decidedMeanwhile, decisionWrite } from "../frame/acts/decisions.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
@@ -53,6 +55,8 @@ interface ErasureParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
+  /** What the module of a transaction says; null for a transaction that no module says anything of. */
+  readonly erasureCheck: (transactionId: string) => Promise<ErasureCheck | null>;
 }
 
 type ErasureAct = Act & { readonly what: { readonly accountId: string } };
@@ -139,21 +143,19 @@ export class ErasureHandler implements ErasureCommands {
 
   /** Null where nothing comes for the transaction any more. */
   async #whyOpen({ id, ...row }: TransactionRecord): Promise<string | null> {
-    const { storage, clock } = this.#parts;
-    const [[order], deliveries] = await Promise.all([storage.orderViews([id]), storage.deliveries(id)]);
-    const instances = [id, ...(order?.transfers ?? []).map((transfer) => transfer.id)];
+    const { storage, clock, erasureCheck } = this.#parts;
+    const [own, deliveries] = await Promise.all([erasureCheck(id), storage.deliveries(id)]);
+    const instances = [id, ...(own?.instances ?? [])];
     const [pending, records] = await Promise.all([
       Promise.all(instances.map((each) => storage.tasks({ order: "instance", instance: each, limit: 1 }))),
       Promise.all(instances.map((each) => storage.load(each))),
     ]);
     if (!isFinalStatus(row.status) || row.attention !== null) return "it is open";
     if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
-    if (order?.holds.some(({ endedAt }) => endedAt === null) === true) return "its deposit address is held";
+    if (own !== null && own.refusal !== null) return own.refusal;
     const ageMs = agingTime(clock) - row.createdAt;
     if (ageMs < DAY_MS) return "it is under a day old, and who has lost its answer may still ask for it";
-    if (order !== undefined && ageMs < 60 * DAY_MS) {
-      return "its deposit address is under 60 days old, and money may still come";
-    }
+    if (own !== null && ageMs < own.leastAgeMs) return own.young;
     const isLookedAt =
       pending.some((tasks) => tasks.length > 0) ||
       records.some((record) => record !== null && isWatched(record));
@@ -164,7 +166,7 @@ export class ErasureHandler implements ErasureCommands {
   async #blank({ accountId, reference }: Erasure, found: readonly TransactionRecord[]): Promise<void> {
     const { storage } = this.#parts;
     const ids = new Set(found.map(({ id }) => id));
-    const byKey = { table: paymentTables.idempotency, index: "key" } as const;
+    const byKey = { table: frameTables.idempotency, index: "key" } as const;
     const answers = everyRow<IdempotencyRecord>((last, limit) =>
       storage.find({ ...byKey, after: [last?.id ?? ""], limit }),
     );

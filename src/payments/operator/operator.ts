@@ -1,5 +1,7 @@
 /** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../frame/host-parts.ts";
+import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
+import type { TransactionOfInstance } from "./attention/host-matters.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
@@ -82,6 +84,8 @@ interface OperatorCommandParts extends ServiceContext<PaymentStorage> {
   readonly orders: OrderActs;
   /** Sources of matters that ways to pay bring. */
   readonly sources: readonly AttentionSource[];
+  readonly transactionOf: TransactionOfInstance;
+  readonly erasureCheck: (transactionId: string) => Promise<ErasureCheck | null>;
   readonly evidence: EvidenceControl;
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
@@ -98,7 +102,7 @@ const MAX_LISTED = 1_000;
 const MAX_COUNTED = 200;
 
 export function createOperator(deps: OperatorCommandParts): OperatorParts {
-  const { storage, clock, assets } = deps;
+  const { storage, clock, assets, erasureCheck } = deps;
   const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });
   const rateLimited: AttentionSourceParts["rateLimited"] = () => deps.configured.rateLimited();
@@ -114,7 +118,7 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
     writeAct,
     tasks: new TaskResolveHandler({ storage, clock, writeAct }),
   });
-  const erasing = new ErasureHandler({ storage, clock, writeAct });
+  const erasing = new ErasureHandler({ storage, clock, writeAct, erasureCheck });
   return {
     operator: {
       pause: (scope, by) => pause(gates, scope, by),

@@ -10,7 +10,7 @@ import { orderDetails } from "./order-details.ts";
 import type { OrderWorkflow, RecordEnd } from "./order-workflow.ts";
 
 interface OrderModeDeps extends PrivateContext {
-  readonly engine: ModuleEngine<PrivateTables>;
+  readonly engine: () => ModuleEngine<PrivateTables>;
   /** Null while private mode is off. */
   readonly orders: OrderWorkflow | null;
   readonly recordEnd: RecordEnd;
@@ -28,7 +28,7 @@ export function orderMode(deps: OrderModeDeps): TransactionMode<CreatedOrderBody
     },
     async cancel(transaction) {
       if (orders === null) throw routingOff();
-      return cancelOrder({ storage, engine, orders, recordEnd, look }, transaction);
+      return cancelOrder({ storage, engine: engine(), orders, recordEnd, look }, transaction);
     },
   };
 }

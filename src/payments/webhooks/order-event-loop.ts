@@ -4,17 +4,23 @@ import type { WebhookWrite, WebhookTables } from "./webhook-storage.ts";
 import { groupedBy } from "../frame/tables/read.ts";
 import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
 import type { CommitFeed, ModuleEngine } from "../frame/module-engine.ts";
-import type { PrivateStorage } from "../private/private-storage.ts";
 import type { Logger } from "../../core/runtime.ts";
-import { smallestAmount } from "../frame/assets/assets.ts";
-import { orderNotice, type OrderRows } from "../private/order-events.ts";
+import type { EventNotice } from "../frame/notices/notice-writes.ts";
+import type { OpenModule } from "../frame/open-module.ts";
 import { announce, announcements, type AnnounceParts } from "./announce.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
 interface OrderEventParts extends AnnounceParts {
-  readonly storage: AnnounceParts["storage"] & Pick<PrivateStorage, "orderedTransaction">;
   readonly engine: CommitFeed & Pick<ModuleEngine<WebhookTables>, "commit">;
   readonly log: Logger;
+  /** Modules make the notices of the events that they note. */
+  readonly modules: readonly Pick<OpenModule, "eventNotices">[];
+}
+
+/** A transaction with what was told of it before, and what makes notices of its events. */
+interface ToldTransaction extends TransactionView {
+  readonly told: readonly NoticeRecord[];
+  readonly noticesOf: readonly EventNotice[];
 }
 
 /** Events of commits that this process does not hear of are found after this time at the latest. */
@@ -127,22 +133,24 @@ export class OrderEventLoop {
   }
 
   /** Notices that were not told, each once. */
-  #fresh(events: readonly UntoldEventRecord[], order: OrderRows): readonly NoticeRecord[] {
+  #fresh(events: readonly UntoldEventRecord[], view: ToldTransaction): readonly NoticeRecord[] {
     const now = this.#parts.clock.now();
-    const notices = events.flatMap((event) => orderNotice(event, order, now) ?? []);
+    const notices = events.flatMap((event) =>
+      view.noticesOf.flatMap((noticeOf) => noticeOf(event, view, now) ?? []),
+    );
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
-    for (const { id } of order.told) byId.delete(id);
+    for (const { id } of view.told) byId.delete(id);
     return [...byId.values()];
   }
 
   /** Null when the transaction was removed as old. */
-  async #read(transactionId: string): Promise<(OrderRows & TransactionView) | null> {
-    const { storage, assets } = this.#parts;
-    const [view, told] = await Promise.all([
-      storage.orderedTransaction(transactionId),
+  async #read(transactionId: string): Promise<ToldTransaction | null> {
+    const { storage, modules } = this.#parts;
+    const [view, told, noticesOf] = await Promise.all([
+      storage.transaction(transactionId),
       storage.notices(transactionId),
+      Promise.all(modules.flatMap(({ eventNotices }) => eventNotices?.(transactionId) ?? [])),
     ]);
-    const mint = view?.order?.order.mint ?? null;
-    return view && { ...view, smallest: mint === null ? 0n : smallestAmount(assets.named(mint)), told };
+    return view && { ...view, told, noticesOf };
   }
 }

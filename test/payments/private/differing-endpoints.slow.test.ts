@@ -11,10 +11,8 @@ import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";
-import type {
-  PaymentServiceOptions,
-  PrivateRoutingOptions,
-} from "../../../src/service/payment-service-options.ts";
+import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../../src/payments/private/private-routing-options.ts";
 import { BY } from "../../kit/by.ts";
 import { lyingAbout, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";

@@ -6,10 +6,8 @@ import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { Operator } from "../../../src/service/open-operator.ts";
 import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
-import type {
-  PaymentServiceOptions,
-  PrivateRoutingOptions,
-} from "../../../src/service/payment-service-options.ts";
+import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../../src/payments/private/private-routing-options.ts";
 import { mortalProcess, type Death, type DeathAtCall, type MortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { isTimeUp } from "../../kit/exploration-budget.ts";

@@ -1,7 +1,7 @@
 /** Private orders in a market where places in blocks cost something. */
 import { describe, expect } from "vitest";
 import { type Ledger, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../../src/payments/private/private-routing-options.ts";
 import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import { spentInADay, raisedBids } from "../../../src/payments/frame/spending.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";

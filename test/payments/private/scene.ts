@@ -15,10 +15,8 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "
 import { expect } from "vitest";
 import { paymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import type {
-  PaymentServiceOptions,
-  PrivateRoutingOptions,
-} from "../../../src/service/payment-service-options.ts";
+import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../../src/payments/private/private-routing-options.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { TransferRecord } from "../../../src/payments/private/tables.ts";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";

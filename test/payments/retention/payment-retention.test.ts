@@ -236,11 +236,8 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop
       keep: KEEP,
       ownAddresses: [SPONSOR],
       deliveries,
-      orders: {
-        stopInstance: async () => "absent",
-        look: async () => Promise.reject(new Error("no order is old")),
-        wake: async () => {},
-      },
+      ledger,
+      modules: [],
     },
   );
   return new PaymentRetentionLoop(context, { keep: KEEP, rows });

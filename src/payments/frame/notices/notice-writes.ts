@@ -10,6 +10,13 @@ import { derivedId } from "../ids.ts";
 /** The effect `announce` of the charts of transactions. */
 export type AnnounceEffect = Effect<AnnounceParams, never, FrameTables>;
 
+/** Makes the notice of an event, of what was told before; null if nothing is to be told. */
+export type EventNotice = (
+  event: UntoldEventRecord,
+  rows: { readonly transaction: TransactionRecord; readonly told: readonly NoticeRecord[] },
+  now: number,
+) => NoticeRecord | null;
+
 /** The transaction after the step. */
 export type ShownTransaction = Pick<
   TransactionRecord,

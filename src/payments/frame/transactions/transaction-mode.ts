@@ -1,4 +1,5 @@
 /** How the transactions of one mode are shown, answered anew and cancelled, also while no new ones of it are taken. */
+import { routingOff } from "../../../errors/errors.ts";
 import type { SendResult } from "../../../engine/index.ts";
 import type { AcceptHandler } from "../quotes/checked-request.ts";
 import type { Asked } from "../quotes/quote-way.ts";
@@ -65,12 +66,12 @@ export interface TransactionWay<Body extends CreatedBody = CreatedBody> {
   readonly accept: AcceptHandler<Body>;
 }
 
-/** The mode of a transaction. */
+/** The mode of a transaction. Throws `ROUTING_UNAVAILABLE` off where no module shows its transactions. */
 export function modeOf<Body extends CreatedBody>(
   modes: readonly TransactionMode<Body>[],
   { mode }: Pick<TransactionRecord, "mode">,
 ): TransactionMode<Body> {
   const found = modes.find((each) => each.mode === mode);
-  if (found === undefined) throw new Error(`no module shows transactions of mode ${mode}`);
+  if (found === undefined) throw routingOff();
   return found;
 }

@@ -1,5 +1,6 @@
 /** Finds silent parts of the host, low purses, webhooks that did not take their notices, and tasks that do not get on. */
 import type { HostParts } from "../../frame/host-parts.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, matterKey, type AttentionSource, type FoundMatter } from "../../frame/acts/matter.ts";
 import type { PurseBody, PurseWatch } from "../../frame/purses/purses.ts";
@@ -14,7 +15,7 @@ const KIND = "silent_part";
  * answered this process since. A process that has not asked a part cannot tell that the silence is over.
  */
 export function silentParts(
-  storage: Pick<PaymentStorage, "openMatters">,
+  storage: Pick<FrameStorage, "openMatters">,
   parts: Pick<HostParts, "silent" | "hasAnsweredSince">,
 ): AttentionSource {
   return async (limit) => {
@@ -103,19 +104,25 @@ export function abandonedWebhooks(
   };
 }
 
-type TroubledTaskReads = Pick<PaymentStorage, "transaction" | "transfer" | "tasks">;
+type TroubledTaskReads = Pick<FrameStorage, "transaction" | "tasks">;
+
+/** The transaction that an instance of a module belongs to; null for an instance of others. */
+export type TransactionOfInstance = (instance: string) => Promise<string | null>;
 
 /** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
 
 /** Dead letters: tasks set aside because every process that took the task ended without returning it, or it failed for good. */
-export function deadLetters(storage: TroubledTaskReads): AttentionSource {
+export function deadLetters(
+  storage: TroubledTaskReads,
+  transactionOf: TransactionOfInstance,
+): AttentionSource {
   return async (limit) => {
     const found = await Promise.all(
       (await troubledOnes.deadLetters(storage, limit)).map(async (task): Promise<FoundMatter> => ({
         kind: "dead_letter",
         id: matterId("dead_letter", task.id),
-        ...(await ownerOf(storage, task)),
+        ...(await ownerOf({ storage, transactionOf }, task)),
         since: task.since,
         message: `${nameOf(task)} was set aside: ${reasonOf(task)}`,
         actions: ["retry", "drop"],
@@ -129,14 +136,17 @@ const reasonOf = ({ crashes, lastError }: troubledOnes.TroubledTask): string =>
   crashes > 0 ? `${crashes} processes that took it ended without giving it back` : (lastError ?? "it failed");
 
 /** Tasks that have failed many times in a row, and are still tried. */
-export function failingTasks(storage: TroubledTaskReads): AttentionSource {
+export function failingTasks(
+  storage: TroubledTaskReads,
+  transactionOf: TransactionOfInstance,
+): AttentionSource {
   return async (limit) =>
     Promise.all(
       (await troubledOnes.failingTasks(storage, MANY_FAILURES, limit)).map(
         async (task): Promise<FoundMatter> => ({
           kind: "failing_task",
           id: matterId("failing_task", task.id),
-          ...(await ownerOf(storage, task)),
+          ...(await ownerOf({ storage, transactionOf }, task)),
           since: task.since,
           message: `${nameOf(task)} has failed ${task.failures} times, at last with: ${task.lastError ?? ""}`,
           actions: ["retry"],
@@ -149,12 +159,18 @@ function nameOf({ id, name, workflow }: troubledOnes.TroubledTask): string {
   return `task ${id} (${name} of ${workflow})`;
 }
 
-/** An instance has the id of its transaction, or of a transfer of one. Empty for an instance of neither, such as a delivery. */
+/** An instance has the id of its transaction, or a module knows that. Empty for an instance of neither, such as a delivery. */
 async function ownerOf(
-  storage: Pick<PaymentStorage, "transaction" | "transfer">,
+  {
+    storage,
+    transactionOf,
+  }: {
+    readonly storage: Pick<FrameStorage, "transaction">;
+    readonly transactionOf: TransactionOfInstance;
+  },
   { instance }: Pick<TaskRecord, "instance">,
 ): Promise<{ readonly transactionId?: string; readonly accountId?: string }> {
-  const transactionId = (await storage.transfer(instance))?.order ?? instance;
+  const transactionId = (await transactionOf(instance)) ?? instance;
   const view = await storage.transaction(transactionId);
   return view === null ? {} : { transactionId, accountId: view.transaction.accountId };
 }
@@ -164,7 +180,7 @@ const OVERDUE_MS = 60_000;
 
 /** `known` are the workflows of this process, as `name@version`. */
 export function orphans(
-  storage: Pick<PaymentStorage, "tasks">,
+  storage: Pick<FrameStorage, "tasks">,
   clock: Clock,
   known: readonly string[],
 ): AttentionSource {

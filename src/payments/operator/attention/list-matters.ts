@@ -20,6 +20,7 @@ import {
   orphans,
   deadLetters,
   failingTasks,
+  type TransactionOfInstance,
 } from "./host-matters.ts";
 import {
   disputedFacts,
@@ -81,6 +82,7 @@ export interface AttentionSourceParts {
   readonly workflowKeys: readonly string[];
   /** Those that ways to pay bring. */
   readonly sources: readonly AttentionSource[];
+  readonly transactionOf: TransactionOfInstance;
   readonly purses: Pick<PurseWatch, "low">;
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
@@ -98,6 +100,7 @@ export function attentionSources({
   clock,
   workflowKeys,
   sources,
+  transactionOf,
   purses,
   parts,
   disputed,
@@ -106,8 +109,8 @@ export function attentionSources({
 }: AttentionSourceParts): readonly AttentionSource[] {
   return [
     ...sources,
-    deadLetters(storage),
-    failingTasks(storage),
+    deadLetters(storage, transactionOf),
+    failingTasks(storage, transactionOf),
     orphans(storage, clock, workflowKeys),
     abandonedWebhooks(storage),
     unprovableTransactions(storage),

@@ -4,6 +4,7 @@ import type { Clock, Logger } from "../../../core/runtime.ts";
 import type { FrameStorage } from "../../frame/frame-storage.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
 import { toldEachMinute, type TellProgress } from "../../frame/reconcile-progress.ts";
+import type { ReconciledPart } from "../../frame/open-module.ts";
 import { deskPurse, sponsorPurse } from "../../frame/spending.ts";
 import {
   reconcilePurses,
@@ -22,12 +23,6 @@ export interface CommonReconciliation {
   readonly purses: readonly PurseReconciliation[];
   /** Totals of what is reserved of the sponsor and the desk that differed from their rows, and were mended: nobody is to look. */
   readonly mendedTotals: readonly MendedTotal[];
-}
-
-/** The chain's answer about the records of a way to pay. */
-export interface ReconciledPart<Body extends object> {
-  readonly body: Body;
-  readonly isExplained: boolean;
 }
 
 interface ReconciliationParts<Body extends object> {

@@ -1,33 +1,30 @@
 /** Builds private mode from its options: the machines, their effects and their watchers. */
-import type { PaymentContext } from "../payments/payment-storage.ts";
-import type { z } from "zod";
-import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
-import type { paymentServiceOptions } from "./payment-service-options.ts";
-import { askedSigner } from "../payments/frame/asked-signer.ts";
-import type { AskPart } from "../payments/frame/host-parts.ts";
-import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
-import { openSponsorAccounts } from "../payments/frame/purses/open-sponsor-accounts.ts";
-import { checkPurses, refuseSharedPurses } from "../payments/frame/purses/check-purses.ts";
-import type { DepositKeys } from "../payments/frame/secrets/deposit-keys.ts";
-import { askedPrices, refuseFixedPrices } from "../payments/frame/prices/prices.ts";
-import { GuardedPriceSource } from "../payments/frame/prices/guarded-prices.ts";
-import { OrderConcluder } from "../payments/private/conclude-look.ts";
-import { orderWorkflow, type RecordEnd } from "../payments/private/order-workflow.ts";
-import { planTransfer } from "../payments/private/plan-transfer.ts";
-import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import { orderScreening } from "../payments/private/screen-order.ts";
-import { transferWorkflow, type TransferWorkflow } from "../payments/private/transfer-workflow.ts";
-import { watchAttempts } from "../payments/private/watch-attempts.ts";
-import { type OrderMemory, OrderWatch } from "../payments/private/watch-orders.ts";
-import { PrivatePricing, type PrivateRoutingRules } from "../payments/private/private-pricing.ts";
-import { keepingAnswers } from "../payments/frame/recipients/kept-answers.ts";
-import type { ScreenAddress } from "../payments/frame/recipients/recipients.ts";
-
-type CheckedOptions = NonNullable<z.output<typeof paymentServiceOptions>["privateRouting"]>;
+import type { AnnounceEffect } from "../frame/notices/notice-writes.ts";
+import type { PrivateOptions } from "./private-routing-options.ts";
+import type { PrivateContext } from "./private-storage.ts";
+import { askedSigner } from "../frame/asked-signer.ts";
+import type { AskPart } from "../frame/host-parts.ts";
+import type { Swapper } from "../frame/exchange/swap-provider.ts";
+import { openSponsorAccounts } from "../frame/purses/open-sponsor-accounts.ts";
+import { checkPurses, refuseSharedPurses } from "../frame/purses/check-purses.ts";
+import type { DepositKeys } from "../frame/secrets/deposit-keys.ts";
+import { askedPrices, refuseFixedPrices } from "../frame/prices/prices.ts";
+import { GuardedPriceSource } from "../frame/prices/guarded-prices.ts";
+import { OrderConcluder } from "./conclude-look.ts";
+import { orderWorkflow, type RecordEnd } from "./order-workflow.ts";
+import { planTransfer } from "./plan-transfer.ts";
+import type { PrivateRouting } from "./private-routing.ts";
+import { orderScreening } from "./screen-order.ts";
+import { transferWorkflow, type TransferWorkflow } from "./transfer-workflow.ts";
+import { watchAttempts } from "./watch-attempts.ts";
+import { type OrderMemory, OrderWatch } from "./watch-orders.ts";
+import { PrivatePricing, type PrivateRoutingRules } from "./private-pricing.ts";
+import { keepingAnswers } from "../frame/recipients/kept-answers.ts";
+import type { ScreenAddress } from "../frame/recipients/recipients.ts";
 
 /** Private mode as the options have it, or null when it is off. */
 export function openPrivateRouting(
-  options: CheckedOptions | undefined,
+  options: PrivateOptions["privateRouting"],
   shared: Omit<PrivateRoutingParts, "terms">,
 ): PrivateRouting | null {
   if (options === undefined) return null;
@@ -62,7 +59,7 @@ const ACTIVE_PACE = 5;
 const LATE_INTERVAL_MS = 5 * 60_000;
 const SLOW_INTERVAL_MS = 60 * 60_000;
 
-interface PrivateRoutingParts extends PaymentContext {
+interface PrivateRoutingParts extends PrivateContext {
   readonly ask: AskPart;
   readonly terms: PrivateRoutingRules;
   readonly keys: DepositKeys;
