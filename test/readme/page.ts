@@ -16,11 +16,11 @@ export const PAGES: readonly string[] = [
   .filter((path) => path.endsWith(".md"))
   .toSorted();
 
-/** The files below a folder of the repository, as paths from there, without what is installed. */
+/** The files below a folder of the repository, as paths from there, without those that were installed or built. */
 export function filesBelow(folder: string): readonly string[] {
   return readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !path.includes("node_modules/"));
+    .filter((path) => !path.includes("node_modules/") && !path.startsWith("site/dist/"));
 }
 
 /** The text of a page. */

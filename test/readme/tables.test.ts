@@ -97,7 +97,12 @@ test("each development tool is named with its use", () => {
     "dependencies" | "devDependencies",
     Record<string, string>
   >;
+  const site = JSON.parse(textOf("test/site/package.json")) as Record<
+    "devDependencies",
+    Record<string, string>
+  >;
   const installed = [
+    site.devDependencies,
     manifest.devDependencies,
     foreign.dependencies,
     foreign.optionalDependencies,

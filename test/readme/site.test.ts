@@ -1,0 +1,21 @@
+/** The site leads to the pages that the first page leads to. */
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { DOORS, PAGES_OF_SITE } from "../site/doors.ts";
+import { linksOf, ROOT } from "./page.ts";
+
+test("each page that the first page names is in the sidebar of the site, and each page there exists", () => {
+  const named = linksOf("README.md").flatMap((link) => link.split("#")[0] ?? []);
+  const pages = new Set(named.filter((page) => page.endsWith(".md")));
+  expect([...pages].filter((page) => !PAGES_OF_SITE.includes(page))).toEqual([]);
+  expect(PAGES_OF_SITE.filter((page) => !existsSync(`${ROOT}${page}`))).toEqual([]);
+});
+
+test("the doors of the site begin with what is read first", () => {
+  const [charts, payments, operate] = DOORS.map(({ items }) => items[0]?.link);
+  expect([charts, payments, operate]).toEqual([
+    "/docs/durable-chart",
+    "/docs/take-a-payment",
+    "/src/service/mainnet",
+  ]);
+});
