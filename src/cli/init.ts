@@ -12,6 +12,8 @@ import {
 } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { type Print, UsageError } from "./command.ts";
+import { ownFolder } from "./manifest.ts";
+import { packageSource } from "./package-source.ts";
 import { readArguments } from "./read-arguments.ts";
 
 /** What a project can be about. */
@@ -28,7 +30,7 @@ const MANIFEST = "package.json";
 const IS_COMPILED = Number(process.versions["napi"]) >= 10;
 const DRIVER = IS_COMPILED ? "^13" : "^12.11";
 const TO_COMPILE =
-  "On Node 20 npm fetches better-sqlite3 for it, or compiles it, in about two minutes and with a C++ toolchain; from Node 22 on it comes compiled.";
+  "On Node 20, npm install fetches a native build of better-sqlite3, or makes one, which takes a C++ toolchain and about two minutes. From Node 22 on it comes compiled.";
 /** npm takes no longer name. */
 const MAX_NAME = 214;
 /** npm refuses these. */
@@ -48,7 +50,9 @@ export async function init(args: readonly string[], print: Print): Promise<void>
   for (const part of ["both", kind]) copyTemplate(part, folder);
   // Last and whole: where this command is killed, npm finds no project.
   const text = readFileSync(join(templateOf(kind), `${MANIFEST}${SUFFIX}`), "utf8").replace("DRIVER", DRIVER);
-  const named = text.replace('"NAME"', () => JSON.stringify(nameOf(folder)));
+  const named = text
+    .replace('"NAME"', () => JSON.stringify(nameOf(folder)))
+    .replace('"SOURCE"', () => JSON.stringify(packageSource(ownFolder())));
   writeFileSync(join(folder, MANIFEST), named, { flag: "wx" });
   if (!IS_COMPILED) print(TO_COMPILE);
   print(`A project is in ${folder}. Next:\n\n  cd ${asArgument(folder)}\n  npm install\n  npm start`);

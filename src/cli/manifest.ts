@@ -9,11 +9,14 @@ interface Manifest {
   readonly engines: { readonly node: string };
 }
 
-/** The command lies somewhere below its manifest, built or as a source. */
 export function ownManifest(): Manifest {
+  return JSON.parse(readFileSync(join(ownFolder(), "package.json"), "utf8")) as Manifest;
+}
+
+/** The folder of the package. The command lies somewhere below its manifest, built or as a source. */
+export function ownFolder(): string {
   for (let folder = import.meta.dirname; dirname(folder) !== folder; folder = dirname(folder)) {
-    const manifest = manifestIn(folder);
-    if (manifest?.name === "paystate") return manifest;
+    if (manifestIn(folder)?.name === "paystate") return folder;
   }
   throw new Error("paystate's own package.json is missing: install the package again");
 }

@@ -1,6 +1,7 @@
 /** The projects that `paystate init` writes; test/package installs and runs them. */
 import { execFileSync } from "node:child_process";
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,8 +12,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/commands.ts";
+import { packageSource } from "../../src/cli/package-source.ts";
 import { ROOT } from "../readme/page.ts";
 import { wrongCall } from "./wrong-call.ts";
 
@@ -50,7 +52,7 @@ test("on a Node whose driver of SQLite may have to be compiled it says so, and o
   const printed: string[] = [];
   await runCommand(["init", "engine", join(parent, "shop")], (text) => void printed.push(text));
   const isNode20 = process.versions.node.startsWith("20.");
-  expect(printed.join("\n").includes("from Node 22 on it comes compiled")).toBe(isNode20);
+  expect(printed.join("\n").includes("From Node 22 on it comes compiled")).toBe(isNode20);
 });
 
 test.each(["engine", "payments"])("%s takes what the tests of the package take", async (kind) => {
@@ -69,6 +71,28 @@ test.each(["engine", "payments"])("%s takes what the tests of the package take",
     paystate: `^${ours.version}`,
   };
   expect(known).toMatchObject({ ...made.dependencies, ...made.devDependencies });
+});
+
+describe("the package of the new project", () => {
+  const own = (resolved: string): string => {
+    const folder = join(parent, "tools/node_modules/paystate");
+    mkdirSync(folder, { recursive: true });
+    const lock = { packages: { "node_modules/paystate": { resolved } } };
+    writeFileSync(join(parent, "tools/node_modules/.package-lock.json"), JSON.stringify(lock));
+    return packageSource(folder);
+  };
+  const range = `^${manifestIn(ROOT).version}`;
+
+  test("is the tarball that the command was installed from", () => {
+    writeFileSync(join(parent, "paystate-0.1.0.tgz"), "");
+    expect(own("file:../paystate-0.1.0.tgz")).toBe(`file:${join(parent, "paystate-0.1.0.tgz")}`);
+  });
+
+  test("is that of the registry where it came from there, where the tarball is gone, and in a clone", () => {
+    expect(own("https://registry.npmjs.org/paystate/-/paystate-0.1.0.tgz")).toBe(range);
+    expect(own("file:../gone.tgz")).toBe(range);
+    expect(packageSource(ROOT)).toBe(range);
+  });
 });
 
 test("a folder that holds something is refused, and left as it is", async () => {

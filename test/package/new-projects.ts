@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { endPrograms, startProgram, type RunningProgram } from "../readme/programs.ts";
 import { firstProgram } from "../readme/quickstarts.ts";
-import { link, project, QUIET, tarball } from "./project.ts";
+import { link, project, QUIET } from "./project.ts";
 
 /** The folder of a new project, which has passed its own checks. */
 interface NewProject {
@@ -31,7 +31,8 @@ async function inNewProject(kind: string, act: (made: NewProject) => Promise<voi
   try {
     const said = toEnd(parent, join(project, "node_modules/.bin/paystate"), "init", kind, "shop");
     assert.match(said, / {2}cd shop\n {2}npm install\n {2}npm start\n$/);
-    toEnd(folder, "npm", "install", tarball, ...QUIET);
+    // The command came from the tarball, and so does the package of the new project.
+    toEnd(folder, "npm", "install", ...QUIET);
     // Only that of Node 20 has an install script, which was not run.
     if (process.versions.node.startsWith("20.")) link(folder, ["better-sqlite3"]);
     if (kind === "engine") writeFileSync(join(folder, "first.ts"), firstProgram());
