@@ -163,6 +163,11 @@ export interface StepRecord extends Pick<
   /** The number of steps in this record, by which the version of the instance grows. Default: one. */
   readonly steps?: number;
   readonly at: number;
+  /**
+   * The instance ends with this step and is not kept: it goes with its history, and its id is free again. Its timers and
+   * promises end by `ends`; messages and effects stay.
+   */
+  readonly isLast?: true;
 }
 
 /**

@@ -26,7 +26,8 @@ export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
     behind: commit.behind?.map((task) => ({ task, head: consumes?.task ?? null })),
     retries: commit.retries?.map(timed),
     drops: commit.drops,
-    steps: step && [step],
+    steps: step === undefined || step.isLast === true ? undefined : [step],
+    leaves: step?.isLast === true ? [{ id: step.id, after: step.after }] : undefined,
     removes: commit.removes,
     starts: commit.starts?.map((start) => checkedRow(engineTables.paystateInstances, startedInstance(start))),
     writes: commit.writes?.map((write) => writes.prepare(write)),
@@ -56,7 +57,7 @@ function withoutEmpty(run: Readonly<Record<string, readonly unknown[] | undefine
 }
 
 /** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
-const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
+const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id", leaves: "id" };
 
 export function joined(runs: readonly CommitRows[]): CommitRows {
   const all: Record<string, readonly unknown[]> = {};
@@ -86,7 +87,13 @@ function meet(items: readonly AnyCommit[]): boolean {
     ...arms.map(({ task }) => task.id),
   ]);
   if (new Set(tasks).size < tasks.length) return true;
-  return items.some((item) => leaves(item, own)) || maySetAside(items);
+  return items.some((item) => leaves(item, own)) || maySetAside(items) || areLeftTold(items);
+}
+
+/** Whether a commit removes an instance with its last step, and another tells it something: what is told is armed by its workflow. */
+function areLeftTold(items: readonly AnyCommit[]): boolean {
+  const left = new Set(items.flatMap(({ step }) => (step?.isLast === true ? [step.id] : [])));
+  return left.size > 0 && items.some(({ arms = [] }) => arms.some(({ task }) => left.has(task.instance)));
 }
 
 /** Whether a commit may end a task that another commit consumes: without a step, the instance of a consumed task is unknown. */

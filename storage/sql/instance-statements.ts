@@ -25,9 +25,12 @@ const inserting = (table: keyof typeof engineTables): string =>
 export const instanceStatements = {
   start: statement<InstanceRecord>(`${inserting("paystateInstances")} on conflict do nothing`),
   step: statement<
-    Required<StepRecord>
+    Required<Omit<StepRecord, "isLast">>
   >(`update "paystateInstances" set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
     snapshot = {snapshot}, "updatedAt" = {at}, version = version + {steps} where id = {id} and stamp = {after}`),
+  last: statement<Pick<StepRecord, "id" | "after">>(
+    `delete from "paystateInstances" where id = {id} and stamp = {after}`,
+  ),
   remove: statement<Pick<InstanceRecord, "id" | "life">>(
     `delete from "paystateInstances" where id = {id} and life = {life} and status = 'done'
       and not exists (select 1 from "paystateInstances" child where child.parent = "paystateInstances".id and child.status = 'active')

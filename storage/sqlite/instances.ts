@@ -26,10 +26,17 @@ export class InstanceRows {
     this.#connection = connection;
   }
 
-  /** The instance goes on from the stamp `after`; the version grows by `steps`, or by one. */
-  step({ id, stamp, workflow, hash, status, snapshot, after, steps = 1, at }: StepRecord): boolean {
+  /** The instance goes on from the stamp `after`, or is gone with it; the version grows by `steps`, or by one. */
+  step({ id, stamp, workflow, hash, status, snapshot, after, steps = 1, at, isLast }: StepRecord): boolean {
+    if (isLast === true) return this.#end({ id, after });
     const next = { id, stamp, workflow, hash, status, snapshot, after, steps, at };
     return this.#connection.run(instanceStatements.step, next) === 1;
+  }
+
+  #end(step: Pick<StepRecord, "id" | "after">): boolean {
+    if (this.#connection.run(instanceStatements.last, step) === 0) return false;
+    this.#connection.run(instanceStatements.forget, { id: step.id });
+    return true;
   }
 
   start(instance: InstanceRecord): boolean {

@@ -131,6 +131,12 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: fc.tuple(instance, number(4)).map(([id, version]) => ({
+      step: stepOf(id, version, { status: "done", isLast: true }),
+    })),
+  },
+  {
+    weight: 1,
     arbitrary: fc
       .array(instance, { minLength: 1, maxLength: 2 })
       .map((started) => ({ starts: started.map((id) => startOf(id)) })),
@@ -215,6 +221,7 @@ const crowd = fc
       workflow: one(...workflows),
       status: one<"active" | "done">("active", "active", "done"),
       isStart: fc.boolean(),
+      isLast: one(false, false, true),
       consumed: fc.option(fc.record({ task: number(99), token: one(1, 1, 2) })),
       timers: some(fc.tuple(task, fc.option(lease), number(999))),
       messages: some(message),
@@ -235,6 +242,7 @@ interface CrowdMember {
   readonly workflow: string;
   readonly status: "active" | "done";
   readonly isStart: boolean;
+  readonly isLast: boolean;
   readonly consumed: { readonly task: number; readonly token: number } | null;
   readonly timers: readonly (readonly [TaskRecord, ArmLease | null, number])[];
   readonly messages: readonly { readonly task: TaskRecord }[];
@@ -256,7 +264,11 @@ function crowdItem(given: CrowdMember): PaymentCommit {
         }),
     ...(given.isStart
       ? { starts: [startOf(id, { workflow })] }
-      : { step: stepOf(id, version, { workflow, status }) }),
+      : {
+          step: given.isLast
+            ? stepOf(id, version, { workflow, status: "done", isLast: true })
+            : stepOf(id, version, { workflow, status }),
+        }),
     writes: [
       ...given.writes,
       ...given.unput.map((unput) => ({ table: "facts" as const, unput })),

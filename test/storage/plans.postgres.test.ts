@@ -100,6 +100,7 @@ const commitsOf = (from: string, claimed: readonly ClaimedTask[]): Readonly<Reco
     start: { starts: [startOf(from, { status: "done" }), startOf(`${from}-child`, { parent: from })] },
     "step of it": { step: stepOf(from, 1, { status: "done" }) },
     "removal of it": { removes: [{ id: from, life: stampOf(1) }] },
+    "last step of its child": { step: stepOf(`${from}-child`, 1, { status: "done", isLast: true }) },
     put: { writes: [row] },
     unput: { writes: [{ table: "kept", unput: from }] },
     arming: arming(`${from}-`),

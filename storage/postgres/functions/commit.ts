@@ -151,6 +151,14 @@ begin
     get diagnostics counted = row_count;
     if counted < jsonb_array_length(parts->'steps') then ${refuse("'step'")} end if;
   end if;
+  if parts ? 'leaves' then
+    with gone as (
+      delete from "paystateInstances" using ${eachOf("leaves", "id text, after text")}
+        where ${sought(`"paystateInstances".id`, "one.id")} and "paystateInstances".stamp = one.after returning "paystateInstances".id
+    ), forgotten as (delete from "paystateHistory" using gone where ${sought(`"paystateHistory".instance`, "gone.id")})
+    select count(*) into counted from gone;
+    if counted < jsonb_array_length(parts->'leaves') then ${refuse("'step'")} end if;
+  end if;
   if parts ? 'removes' then
     with gone as (
       delete from "paystateInstances" where id = any(array(
@@ -254,7 +262,8 @@ begin
     select a.changed, a.parked into changed, parked from paystate_apply_@(runs->0, statements, changed, parked) a;
   else
     perform 1 from "paystateTasks" where id = any(array(select ${named("consumes[*].task")})) order by id for update;
-    perform 1 from "paystateInstances" where id = any(array(select ${named("steps[*].id")})) order by id for no key update;
+    perform 1 from "paystateInstances" where id = any(array(
+      select ${named("steps[*].id")} union all select ${named("leaves[*].id")})) order by id for no key update;
     for each in select * from jsonb_array_elements(runs) loop
       begin
         select a.changed, a.parked into changed, parked from paystate_apply_@(each, statements, changed, parked) a;

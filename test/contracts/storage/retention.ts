@@ -53,6 +53,40 @@ export const retentionCases: readonly StorageContractCase[] = [
     assert.deepEqual(idsOf(await storage.list({ order: "ended", until: 9, after: null, limit: 9 })), ["b"]);
     assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);
   }),
+  promise(
+    "an instance goes with its last step, and its history; what is told of it stays, and its id is free",
+    async ({ storage, other }) => {
+      await put(storage, {
+        starts: [startOf("a"), startOf("b")],
+        history: ["a", "b"].map((instance) => {
+          return { instance, version: 1, stamp: "s", at: 1, event: "{}", value: "{}", cause: null };
+        }),
+      });
+      const last = stepOf("a", 1, { status: "done", isLast: true });
+      assert.deepEqual(await commit(other, { step: { ...last, after: "another" } }), {
+        ok: false,
+        conflict: "step",
+      });
+      assert.notEqual(await storage.load("a"), null);
+      await put(storage, { arms: [{ task: taskOf("t", { instance: "a", kind: "message" }) }] });
+      const results = await other.commit([
+        { step: last, arms: [{ task: taskOf("u", { instance: "b", kind: "message" }) }] },
+        { step: stepOf("b", 1) },
+      ]);
+      assert.deepEqual(results, [ok, ok]);
+      assert.equal(await storage.load("a"), null);
+      assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);
+      assert.equal((await storage.history("b", { after: 0, limit: 9 })).length, 1);
+      const left = await storage.tasks({ order: "instance", instance: "a", limit: 9 });
+      assert.deepEqual(
+        left.map(({ id }) => id),
+        ["t"],
+      );
+      assert.deepEqual(await commit(storage, { step: last }), { ok: false, conflict: "step" });
+      await put(storage, { starts: [startOf("a", { stamp: "later" })] });
+      assert.equal((await other.load("a"))?.life, "later");
+    },
+  ),
   promise("an instance that a message or a dead letter names is not removed", async ({ storage }) => {
     await ended(storage, { told: 1, dead: 1 });
     await put(storage, { arms: [{ task: taskOf("t", { instance: "told", kind: "message" }) }] });
