@@ -63,7 +63,7 @@ function startMessage(facts: StepContext, { machine, id, input }: StartParams, i
 }
 
 function tellMessage(facts: StepContext, params: TellParams, index: number): TaskRecord {
-  const { machine, id, event, otherwise, only } = params;
+  const { machine, id, event, otherwise, known, only } = params;
   // A process that does not have the chart may tell an instance that is known to be one.
   if (only !== undefined) {
     const to = { instance: id, workflow: machine, ...only };
@@ -72,5 +72,5 @@ function tellMessage(facts: StepContext, params: TellParams, index: number): Tas
   const sender = { instance: facts.id, workflow: facts.workflow.key, life: facts.life };
   const bounce = otherwise === undefined ? {} : { otherwise: { ...sender, event: otherwise } };
   const to = { instance: id, workflow: facts.workflows.named(machine).key };
-  return messageTask(taskOfStep(facts, index), to, { event, ...bounce });
+  return messageTask(taskOfStep(facts, index), to, { event, ...bounce, ...(known && { known }) });
 }

@@ -54,6 +54,8 @@ export interface TellParams {
   readonly id: string;
   readonly event: EventObject;
   readonly otherwise?: EventObject;
+  /** The target has existed: where it is gone, `otherwise` comes back as if it had ended. Else the event waits for it. */
+  readonly known?: true;
   /** The target must be of this life, with these values and in this state: else the event is dropped. */
   readonly only?: {
     /** See `engine.read`. */

@@ -420,6 +420,7 @@ export class StepPlan {
     } else {
       const steps = earlier.length + 1;
       whole.step = { id, stamp, workflow: key, hash, status, snapshot, after: behind, steps, at };
+      if (after.status === "done" && !workflow.keepsEnded) whole.step = { ...whole.step, isLast: true };
     }
     if (fired !== undefined) whole.fired = fired;
     if (forgets !== undefined) whole.forgets = forgets;

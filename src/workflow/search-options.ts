@@ -31,9 +31,15 @@ export type SearchOptions = Readonly<Record<string, (of: { readonly context: nev
 const MAX_FIELDS = 16;
 const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
-export function searchProblems({ search = {} }: GivenSearch): string[] {
+export function searchProblems({
+  search = {},
+  keepEnded,
+}: GivenSearch & { readonly keepEnded?: boolean }): string[] {
   const names = Object.keys(search);
   return [
+    ...(names.length > 0 && keepEnded === false
+      ? ["search: its rows would outlast an instance that goes"]
+      : []),
     ...(names.length > MAX_FIELDS ? [`search: expected ${MAX_FIELDS} fields at most`] : []),
     ...names
       .filter((name) => !FIELD.test(name))

@@ -88,6 +88,12 @@ export interface WorkflowOptions<
   /** Rules for running actors: tries and limits of promises, migrations and actors of child machines. */
   readonly actors?: ActorsOf<M>;
   /**
+   * False for instances of which your tables hold all that matters: one that reaches a final state goes with its history in the
+   * commit of that step, and its id is free again. One that is stopped, or fails, stays. For charts without actors, whose
+   * actions have handlers. Default true.
+   */
+  readonly keepEnded?: boolean;
+  /**
    * The domain writes of a step's commit, and compiled queries of your own: where the database refuses one, the step is
    * refused. Pure: no I/O, no clock, no chance.
    */
@@ -155,6 +161,8 @@ export interface AnyWorkflow extends WorkflowHandle {
   child(src: string): AnyWorkflow;
   /** @internal Whether a state of it takes the error of the child with this id. */
   readonly catches: (child: string) => boolean;
+  /** @internal Whether an instance stays when it reaches a final state. */
+  readonly keepsEnded: boolean;
   /** @internal Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
   /** @internal What looks like a fault in its functions: the step that has it is refused. */
@@ -222,6 +230,7 @@ export function workflow<M extends AnyStateMachine>(
       effects,
       actors,
       given: options as unknown as GivenStepOptions,
+      keepsEnded: options.keepEnded ?? true,
     };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
     const child = ((src: string) => registered.child(src)) as Workflow<M, never>["child"];
@@ -237,6 +246,7 @@ interface WorkflowParts {
   readonly effects: Readonly<Record<string, AnyEffect | "setup">> | undefined;
   readonly actors: Readonly<Record<string, AnyActorOptions>>;
   readonly given: AnyWorkflow["given"];
+  readonly keepsEnded: boolean;
 }
 
 /** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
@@ -254,7 +264,7 @@ const NO_ID =
   'id: the chart has none, and its instances are stored under it: add `id: "order",` to createMachine({ … })';
 
 /** A chart without options. */
-const BARE = { migrate: {}, effects: undefined, actors: {}, given: {} };
+const BARE = { migrate: {}, effects: undefined, actors: {}, given: {}, keepsEnded: true };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartSourceReader<Source>;
@@ -267,7 +277,7 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, effects = {}, given } = parts;
+  const { name, version, migrate, effects = {}, given, keepsEnded } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
@@ -306,6 +316,7 @@ function register<Source extends ChartSource>(
     actors,
     child: (src) => childOf(actors, key, src),
     catches: shape.catches ?? (() => false),
+    keepsEnded,
     delaysEvents: shape.delaysEvents,
     warnings: [...(shape.warnings ?? []), ...effectWarnings(shape, parts.effects)],
     given,
@@ -345,7 +356,7 @@ function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWo
 
 function registrationProblems(
   shape: ChartParts<ChartSource>,
-  { version, migrate, effects, actors, given }: WorkflowParts,
+  { version, migrate, effects, actors, given, keepsEnded }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => !OWN_ACTIONS.has(name));
   const isBuiltIn = (name: string): boolean => shape.builtIns?.has(name) === true;
@@ -363,6 +374,9 @@ function registrationProblems(
       .filter(([name, effect]) => isBuiltIn(name) && effect !== "setup")
       .map(([name]) => `effects.${name}: setup makes it a part of the step, so it is "setup"`),
   ];
+  if (!keepsEnded && (shape.actors.size > 0 || effects === undefined)) {
+    problems.push("keepEnded: only a chart without actors, whose actions have handlers, can go with its end");
+  }
   problems.push(...stepOptionProblems(given, shape.metas), ...migrationProblems(migrate, version));
   for (const [name, effect] of Object.entries(effects ?? {})) {
     if (typeof effect !== "object") continue;

@@ -30,7 +30,8 @@ export async function brokenInvariants(run: RunAtRest): Promise<readonly string[
   const armed = new Set<string>();
   for (const { commit } of run.log.commits) {
     for (const done of announcedIn(commit)) armed.add(done);
-    for (const { id } of commit.removes ?? []) {
+    const left = commit.step?.isLast === true ? [commit.step] : [];
+    for (const { id } of [...left, ...(commit.removes ?? [])]) {
       ids.delete(id);
       for (const task of armed) if (placeOf(task)?.instance === id) armed.delete(task);
     }

@@ -221,7 +221,9 @@ function commitOf<W>(
     arms,
     starts: parts.flatMap(({ start }) => start ?? []),
     disarms,
-    history: parts.flatMap(({ earlier, history }) => [...earlier, history].map((row) => caused(row, cause))),
+    history: parts.flatMap(({ step, earlier, history }) =>
+      step?.isLast === true ? [] : [...earlier, history].map((row) => caused(row, cause)),
+    ),
     // The caller's writes come first, so that a refusal's index counts in the caller's own list.
     writes: [
       ...writes,
