@@ -10,9 +10,7 @@ export interface WebhookDeliveryInput {
   readonly accountId: string;
   /** The delivery of the transaction's notice before, to the same webhook; null without one. */
   readonly follows: string | null;
-  /** The id of this run, where it is not the delivery's own: a redelivery. */
-  readonly run?: string;
-  /** Attempts of the runs before this one: their numbers go on. Default 0. */
+  /** Attempts before a redelivery: their numbers go on. Default 0. */
   readonly attemptsBefore?: number;
   /** Pause between the starts of attempt n and n + 1, in milliseconds; there is one attempt more than pauses. */
   readonly pausesMs: readonly number[];
@@ -48,7 +46,7 @@ export interface WebhookAttempt extends Pick<
   WebhookDeliveryInput,
   "deliveryId" | "webhookId" | "noticeId" | "accountId"
 > {
-  /** Counted from 1, over all runs of the delivery. */
+  /** Counted from 1, those before a redelivery included. */
   readonly number: number;
 }
 
@@ -71,13 +69,14 @@ const tellFollower = {
     machine: "webhook-delivery",
     id: context.follower ?? "",
     event: { type: "TURN_CAME" as const },
+    known: true as const,
   }),
 } as const;
 
 /**
  * Notices of one transaction reach a webhook in the order of their first attempts: a follower announces itself to the
- * delivery before it and waits. When the earlier delivery has ended already, the engine hands the follower TURN_CAME
- * instead.
+ * delivery before it and waits. Where the earlier delivery has ended, and so is gone, the engine hands the follower
+ * TURN_CAME instead.
  */
 export const webhookDelivery = setup({
   types: {
@@ -95,6 +94,7 @@ export const webhookDelivery = setup({
         id: string;
         event: WebhookDeliveryEvent;
         otherwise?: WebhookDeliveryEvent;
+        known: true;
       },
     ) => {},
   },
@@ -121,6 +121,7 @@ export const webhookDelivery = setup({
             machine: "webhook-delivery",
             id: event.by,
             event: { type: "TURN_CAME" as const },
+            known: true as const,
           }),
         },
       },
@@ -137,8 +138,9 @@ export const webhookDelivery = setup({
         params: ({ context }) => ({
           machine: "webhook-delivery",
           id: context.follows ?? "",
-          event: { type: "FOLLOWED" as const, by: context.run ?? context.deliveryId },
+          event: { type: "FOLLOWED" as const, by: context.deliveryId },
           otherwise: { type: "TURN_CAME" as const },
+          known: true as const,
         }),
       },
       on: { TURN_CAME: "attempting" },

@@ -16,7 +16,8 @@ import type { Links } from "./pages/page.ts";
 import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
-import { readDeliveries } from "./payments/read-webhooks.ts";
+import { deliveryPage } from "./pages/webhooks-page.ts";
+import { readDeliveries, readLadder } from "./payments/read-webhooks.ts";
 import { readOrderTree } from "./payments/read-order-tree.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
@@ -61,11 +62,23 @@ export class InstancePageHandler {
     const id = query.get("id")?.trim() ?? "";
     const step = await this.#stepIn(id, query);
     const found = await this.#parts.reads.find(id, step);
-    if (found === null) return absent(links, `No instance has the id “${id}”.`);
+    if (found === null)
+      return (await this.#delivery(links, id)) ?? absent(links, `No instance has the id “${id}”.`);
     if (step !== null && step > found.instance.version) {
       return absent(links, `“${id}” has made ${found.instance.version} steps, and no step ${step}.`);
     }
     return present(instancePage(links, await this.#shown(found, step)));
+  }
+
+  /** A delivery whose instance has gone with its end; null where there is none of this id. */
+  async #delivery(links: Links, id: string): Promise<FoundPage | null> {
+    const { inspected, redact } = this.#parts;
+    const { payments, storage, acting } = inspected;
+    const delivery = (await payments?.reads.delivery(id)) ?? null;
+    if (payments === undefined || delivery === null) return null;
+    const ladder = await readLadder(payments, storage, delivery);
+    const acts = (await acting?.offers(id)) ?? [];
+    return present(deliveryPage(links, { ladder, acts, redact }));
   }
 
   async whatIf(links: Links, query: URLSearchParams): Promise<FoundPage> {

@@ -12,7 +12,6 @@ import { listTransactions } from "../payments/frame/transactions/list-transactio
 import { showTransaction } from "../payments/frame/transactions/show-transaction.ts";
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
-import { recallingStorage } from "../payments/webhooks/recalled-run.ts";
 import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import {
@@ -134,14 +133,14 @@ function lifeOf(
 }
 
 function inspectedOf(
-  { context, engine, workflows, modules, webhooks, chain, calls }: ServiceParts,
+  { context, engine, workflows, modules, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
   const recent = new HealthCache(service, clock);
   return {
     workflows,
-    storage: recallingStorage(storage, webhooks.deliveries),
+    storage,
     isProduction: () => chain.isProduction,
     onCommit: (listener) => engine.subscribe(listener),
     acting: new ServiceActs({ ...context, engine, service, workflows, modules }),

@@ -12,27 +12,21 @@ import {
 import type { OpenModule } from "../payments/frame/open-module.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { oldTransactions } from "../payments/wallet/old-transactions.ts";
-import { deliveredRuns } from "../payments/webhooks/delivered-runs.ts";
 import { noticeRemovals, oldNotices } from "../payments/webhooks/old-notices.ts";
-import type { DeliveryChart } from "../payments/webhooks/recalled-run.ts";
 
 interface KeepingService {
   readonly keep: CheckedKeepOptions;
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
-  readonly deliveries: DeliveryChart;
   /** The ledger, also while nothing may be believed of it. */
   readonly ledger: Ledger;
   readonly modules: readonly Pick<OpenModule, "oldRows">[];
 }
 
-/** What just happened is looked at most. */
-const RUN_KEPT_MS = 3_600_000;
-
 /** In the order of a pass. */
 export function oldRowsOf(
   parts: RemovingParts<PaymentStorage>,
-  { keep, ownAddresses, deliveries: workflow, ledger, modules }: KeepingService,
+  { keep, ownAddresses, ledger, modules }: KeepingService,
 ): readonly OldRows[] {
   const leaving = {
     ...parts,
@@ -49,6 +43,5 @@ export function oldRowsOf(
       keepMs: keep.idempotencyAnswers,
       batches: (until) => oldAnswers(parts, until),
     },
-    oldRows("deliveredRuns", RUN_KEPT_MS, deliveredRuns({ ...parts, workflow })),
   ];
 }

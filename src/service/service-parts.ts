@@ -265,7 +265,7 @@ async function completed(deps: CompletionDeps, attempt: AttemptRecord): Promise<
 function retentionOf(
   { keep, archive, archiveDeadlineMs }: CheckedServiceOptions,
   context: PaymentContext,
-  { webhooks, wallets, swapper, modules }: Charts,
+  { wallets, swapper, modules }: Charts,
 ): PaymentRetentionLoop {
   const { storage, ledger, clock } = context;
   const rows = oldRowsOf(
@@ -274,7 +274,6 @@ function retentionOf(
       keep,
       ledger,
       ownAddresses: ownAddresses(wallets, swapper),
-      deliveries: webhooks.deliveries,
       modules,
     },
   );

@@ -31,7 +31,7 @@ const WEBHOOKS = 16;
 const PER_SECOND = 200;
 const NOTICES = 2_000;
 const NANOSECONDS = 1_000_000;
-const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
+const QUEUED = { status: "pending", attempts: 0, version: 1, deliveredAt: null, abandonedAt: null } as const;
 const BODY = JSON.stringify({ event: "transaction.completed", filler: "x".repeat(400) });
 
 /** A receiver that answers 200, and the authority to trust, in PEM. */

@@ -37,7 +37,7 @@ const attempt = (number: number): string =>
   `attempt {"deliveryId":"d2","webhookId":"w","noticeId":"n","accountId":"a","number":${number}}`;
 const giveUp = 'giveUp {"deliveryId":"d2","webhookId":"w"}';
 const turnTo = (id: string): string =>
-  `tell {"machine":"webhook-delivery","id":"${id}","event":{"type":"TURN_CAME"}}`;
+  `tell {"machine":"webhook-delivery","id":"${id}","event":{"type":"TURN_CAME"},"known":true}`;
 
 interface Situation {
   readonly state: string;
@@ -128,15 +128,15 @@ describe("webhook-delivery", () => {
     const [waiting, asked] = initialTransition(webhookDelivery, { ...input, follows: "d1" });
     expect([waiting.value, ...effectsOf(asked)]).toEqual([
       "waiting",
-      'tell {"machine":"webhook-delivery","id":"d1","event":{"type":"FOLLOWED","by":"d2"},"otherwise":{"type":"TURN_CAME"}}',
+      'tell {"machine":"webhook-delivery","id":"d1","event":{"type":"FOLLOWED","by":"d2"},"otherwise":{"type":"TURN_CAME"},"known":true}',
     ]);
   });
 
-  test("a redelivery goes on with the numbers of the runs before it, and is followed under its own name", () => {
-    const again = { ...input, run: "d2:2", attemptsBefore: 6 };
+  test("a redelivery goes on with the numbers of the attempts before it", () => {
+    const again = { ...input, attemptsBefore: 6 };
     expect(effectsOf(initialTransition(webhookDelivery, again)[1])).toEqual([attempt(7)]);
     const [, asked] = initialTransition(webhookDelivery, { ...again, follows: "d1" });
-    expect(effectsOf(asked)[0]).toContain('"event":{"type":"FOLLOWED","by":"d2:2"}');
+    expect(effectsOf(asked)[0]).toContain('"event":{"type":"FOLLOWED","by":"d2"}');
   });
 
   test.each(pairs.filter(({ row }) => row !== undefined))(

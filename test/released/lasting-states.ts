@@ -24,9 +24,13 @@ export const RARE: Readonly<Record<string, string>> = {
 /** What goes on in the same step. */
 const passes = ({ always = [] }: AnyStateNode): boolean => always.some(({ guard }) => guard === undefined);
 
+/** A delivery is gone with its end. */
+const isGone = ({ type, machine }: AnyStateNode): boolean =>
+  type === "final" && machine.id === webhookDelivery.id;
+
 function leaves(node: AnyStateNode, path: readonly string[] = []): readonly string[] {
   const within = Object.entries(node.states);
-  if (within.length === 0) return passes(node) ? [] : [path.join(".")];
+  if (within.length === 0) return passes(node) || isGone(node) ? [] : [path.join(".")];
   return within.flatMap(([name, each]) => leaves(each, [...path, name]));
 }
 

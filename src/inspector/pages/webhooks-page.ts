@@ -64,6 +64,20 @@ export function webhookPage(links: Links, { id, url, ladders, acts, redact }: We
   return { title: id, main };
 }
 
+interface DeliveryPage extends Pick<WebhookPage, "acts" | "redact"> {
+  readonly ladder: DeliveryHistory;
+}
+
+/** A delivery that is over: its instance is gone, and its row and its attempts tell all of it. */
+export function deliveryPage(links: Links, { ladder, acts, redact }: DeliveryPage): PageParts {
+  const { id, webhookId } = ladder.delivery;
+  const webhook = html`<a href="${links.file("webhook", { id: webhookId })}"><code>${webhookId}</code></a>`;
+  const main = html`<h1><code>${id}</code></h1>
+    <p class="facts">a delivery to the webhook ${webhook}</p>
+    ${acts.length === 0 ? null : actsSection(links, id, acts)} ${ladderCard(links, ladder, redact)}`;
+  return { title: id, main };
+}
+
 function ladderCard(
   links: Links,
   { delivery, notice, attempts, nextAt }: DeliveryHistory,

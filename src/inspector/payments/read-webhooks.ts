@@ -48,17 +48,21 @@ export async function readLadders(
   webhookId: string,
 ): Promise<DeliveryHistory[]> {
   const deliveries = await reads.deliveriesTo(webhookId, { below: null, limit: MAX_LADDERS });
-  return Promise.all(
-    deliveries.map(async (delivery) => {
-      const [notice, attempts, tasks] = await Promise.all([
-        reads.notice(delivery.noticeId),
-        reads.deliveryAttempts(delivery.id),
-        storage.tasks({ order: "instance", instance: delivery.id, limit: MAX_PENDING }),
-      ]);
-      const due = tasks.filter(({ deadAt }) => deadAt === null).map(({ dueAt }) => dueAt);
-      return { delivery, notice, attempts, nextAt: due.length === 0 ? null : Math.min(...due) };
-    }),
-  );
+  return Promise.all(deliveries.map((delivery) => readLadder({ reads }, storage, delivery)));
+}
+
+export async function readLadder(
+  { reads }: Pick<InspectedPaymentParts, "reads">,
+  storage: Pick<InspectedStorage, "tasks">,
+  delivery: DeliveryRecord,
+): Promise<DeliveryHistory> {
+  const [notice, attempts, tasks] = await Promise.all([
+    reads.notice(delivery.noticeId),
+    reads.deliveryAttempts(delivery.id),
+    storage.tasks({ order: "instance", instance: delivery.id, limit: MAX_PENDING }),
+  ]);
+  const due = tasks.filter(({ deadAt }) => deadAt === null).map(({ dueAt }) => dueAt);
+  return { delivery, notice, attempts, nextAt: due.length === 0 ? null : Math.min(...due) };
 }
 
 /** An ended delivery attempt. */

@@ -11,7 +11,6 @@ import type { IdempotencyRecord } from "../frame/tables/identity.ts";
 import type { DecisionRecord } from "../frame/tables/operator.ts";
 import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
 import { everyRow } from "../frame/tables/read.ts";
-import { shortBody } from "../frame/tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "../frame/acts/act.ts";
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
@@ -215,7 +214,7 @@ export class ErasureHandler implements ErasureCommands {
         if (notice.body === null) return [];
         const { data, ...body } = JSON.parse(notice.body) as { readonly data: object };
         const text = JSON.stringify({ ...body, data: { ...data, reference: null } });
-        return [{ table: "notices" as const, id: notice.id, set: { body: shortBody(text, notice) } }];
+        return [{ table: "notices" as const, id: notice.id, set: { body: text } }];
       }),
       ...attempts.flat().map((attempt) => {
         return { table: "deliveryAttempts" as const, id: attempt.id, set: { excerpt: null } };

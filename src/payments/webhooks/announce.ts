@@ -1,6 +1,5 @@
 /** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
 import type { NoticeRecord } from "../frame/tables/notices.ts";
-import { shortBody } from "../frame/tables/short-body.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
 import type { DeliveryRecord, WebhookRecord } from "./tables.ts";
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
@@ -16,7 +15,7 @@ import {
 } from "../frame/notices/notice-body.ts";
 import type { Assets } from "../frame/assets/assets.ts";
 import { factsOf } from "../frame/quotes/transaction-facts.ts";
-import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
+import { deliveryIdOf, firstRun, type BegunRun } from "./delivery-runs.ts";
 import type { NoticedTransactionCache } from "./webhook-list.ts";
 import { recipientShare, transactionFee } from "../frame/transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
@@ -59,7 +58,7 @@ export function announce(
     const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
     const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
     if (isNew) {
-      const body = shortBody(noticeBody(noticeOf(notice, view, assets)), notice);
+      const body = noticeBody(noticeOf(notice, view, assets));
       told.push({ ...notice, body, webhooks: ids });
     }
     for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
@@ -67,16 +66,16 @@ export function announce(
       const delivery = deliveryIdOf(notice, webhook);
       const follows = isOfStatus(notice) ? (previous.get(id) ?? null) : null;
       const row = begun.get(delivery);
-      if (isOfStatus(notice)) previous.set(id, row === undefined ? delivery : runToFollow(row));
+      if (isOfStatus(notice)) previous.set(id, row === undefined ? delivery : followed(row));
       if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
     }
   }
   return { notices: told, runs };
 }
 
-/** The run whose first attempt a later delivery waits for; null where that attempt, or the delivery, is over. */
-function runToFollow(row: DeliveryRecord): string | null {
-  return row.status === "pending" && row.attempts === 0 ? runIdOf(row) : null;
+/** The delivery whose first attempt a later one waits for; null where that attempt, or the delivery, is over. */
+function followed({ id, status, attempts }: DeliveryRecord): string | null {
+  return status === "pending" && attempts === 0 ? id : null;
 }
 
 /**

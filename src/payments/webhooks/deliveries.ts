@@ -14,7 +14,7 @@ import {
   type RequestOptions,
 } from "../frame/accounts/answer-once.ts";
 import type { Caller } from "../frame/accounts/caller.ts";
-import { nextRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
+import { nextRun, type BegunRun } from "./delivery-runs.ts";
 import { notInList, pageOf, type Page } from "../frame/page.ts";
 import { pageQuery, parseRequest, type PageQuery } from "../frame/request-fields.ts";
 import { ownWebhook } from "./webhook-fields.ts";
@@ -92,7 +92,7 @@ async function hurry(
   writes: readonly WebhookWrite[],
 ): Promise<boolean> {
   const { engine, workflow } = parts;
-  const sent = await engine.send(workflow, runIdOf(delivery), { type: "RETRY" }, { writes });
+  const sent = await engine.send(workflow, delivery.id, { type: "RETRY" }, { writes });
   return sent.kind === "unchanged" ? beginRuns(parts, [], writes) : sent.kind === "stepped";
 }
 

@@ -20,22 +20,11 @@ export function deliveryIdOf(notice: Pick<NoticeRecord, "id">, webhook: Pick<Web
   return derivedId("dlv", notice.id, webhook.id);
 }
 
-export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): string {
-  return runs === 1 ? id : `${id}:${runs}`;
-}
-
 export interface DueNotice {
   readonly notice: NoticeRecord;
   readonly webhook: Pick<WebhookRecord, "id" | "accountId">;
-  /** The run before it of the same transaction's notices, which it waits for; null for the first. */
+  /** The delivery of the notice before, of the same transaction, which it waits for; null for the first. */
   readonly follows: string | null;
-}
-
-export function firstInput(
-  { id, webhookId, noticeId, accountId }: Pick<DeliveryRecord, "id" | "webhookId" | "noticeId" | "accountId">,
-  follows: string | null,
-): WebhookDeliveryInput {
-  return { deliveryId: id, webhookId, noticeId, accountId, follows, pausesMs: RETRY_PAUSES_MS };
 }
 
 /** The first run of a delivery that is not stored yet. */
@@ -43,21 +32,20 @@ export function firstRun(
   workflow: WebhookDeliveryWorkflow,
   { notice, webhook, follows }: DueNotice,
 ): BegunRun {
-  const id = deliveryIdOf(notice, webhook);
-  const about = { webhookId: webhook.id, noticeId: notice.id, accountId: webhook.accountId };
   const insert: DeliveryRecord = {
-    id,
-    ...about,
+    id: deliveryIdOf(notice, webhook),
+    version: 1,
+    webhookId: webhook.id,
+    noticeId: notice.id,
+    accountId: webhook.accountId,
     transactionId: notice.transactionId,
     status: "pending",
     attempts: 0,
-    runs: 1,
     createdAt: notice.createdAt,
     deliveredAt: null,
     abandonedAt: null,
   };
-  const start = startOf(workflow, id, firstInput(insert, follows));
-  return { start, write: { table: "deliveries", insert } };
+  return { start: startRun(workflow, insert, follows), write: { table: "deliveries", insert } };
 }
 
 /** Begins a new run of an ended delivery: all attempts again, with the same id and the same bytes. */
@@ -66,12 +54,18 @@ export function nextRun(
   delivery: DeliveryRecord,
   follows: string | null,
 ): BegunRun {
-  const { id, webhookId, noticeId, accountId, attempts: attemptsBefore } = delivery;
-  const runs = delivery.runs + 1;
-  const run = runIdOf({ id, runs });
-  const about = { deliveryId: id, webhookId, noticeId, accountId, follows, pausesMs: RETRY_PAUSES_MS };
-  return {
-    start: startOf(workflow, run, { ...about, run, attemptsBefore }),
-    write: { table: "deliveries", id, set: { status: "pending", runs } },
-  };
+  const { id, version: expectedVersion } = delivery;
+  const write = { table: "deliveries" as const, id, set: { status: "pending" as const }, expectedVersion };
+  return { start: startRun(workflow, delivery, follows), write };
+}
+
+function startRun(
+  workflow: WebhookDeliveryWorkflow,
+  { id, webhookId, noticeId, accountId, attempts }: DeliveryRecord,
+  follows: string | null,
+): StartRequest {
+  const about = { deliveryId: id, webhookId, noticeId, accountId, follows };
+  const before = attempts === 0 ? {} : { attemptsBefore: attempts };
+  const input: WebhookDeliveryInput = { ...about, ...before, pausesMs: RETRY_PAUSES_MS };
+  return startOf(workflow, id, input);
 }

@@ -2,13 +2,11 @@
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { DeliveryRecord } from "./tables.ts";
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
-import { runIdOf } from "./delivery-runs.ts";
 import {
   archivedRows,
   type ArchivedRow,
   type Rows,
   carryOut,
-  endedRuns,
   type Removal,
   type RemovingParts,
   isOver,
@@ -66,27 +64,21 @@ async function deliveryRemoval(
   delivery: DeliveryRecord,
   until: number,
 ): Promise<Removal | null> {
-  const { id, webhookId, status, runs, deliveredAt, abandonedAt } = delivery;
+  const { id, version, webhookId, status, deliveredAt, abandonedAt } = delivery;
   const endedAt = Math.max(deliveredAt ?? 0, abandonedAt ?? 0);
   if (status === "pending" || endedAt > until) return null;
   if (deliveredAt !== null && (await isLastTaken(storage, webhookId, deliveredAt))) return null;
-  const runIds = Array.from({ length: runs }, (_, index) => runIdOf({ id, runs: index + 1 }));
-  const [ended, attempts] = await Promise.all([
-    endedRuns(storage, runIds, until),
-    storage.deliveryAttempts(id),
-  ]);
-  if (ended === null) return null;
+  const attempts = await storage.deliveryAttempts(id);
   const rows: readonly ArchivedRow[] = [
     ...archivedRows("deliveries", [delivery]),
     ...archivedRows("deliveryAttempts", attempts),
-    ...ended.flatMap((run) => run.rows),
   ];
   const writes: readonly WebhookWrite[] = [
     // Refused where it was begun once more meanwhile.
-    { table: "deliveries", remove: id, expected: { status, runs } },
+    { table: "deliveries", remove: id, expected: { version } },
     ...attempts.map((attempt) => ({ table: "deliveryAttempts" as const, remove: attempt.id })),
   ];
-  return { removes: ended.map(({ instance }) => instance), writes, rows };
+  return { removes: [], writes, rows };
 }
 
 /** A webhook that is deleted receives nothing any more. */

@@ -54,10 +54,12 @@ export const announcements = ownTable("announcements", {
   settled: true,
 });
 
-/** Notices on their way to one webhook each; the machine of a delivery is the instance of the same id. */
+/** Notices on their way to one webhook each; one that is pending is the instance of the same id. */
 export const deliveries = ownTable("deliveries", {
   columns: {
     id: "text",
+    /** A redelivery is begun from the one that it was decided by. */
+    version: "integer",
     accountId: "text",
     webhookId: "text",
     noticeId: "text",
@@ -65,8 +67,6 @@ export const deliveries = ownTable("deliveries", {
     status: column<"pending" | "delivered" | "abandoned" | "dropped">("text"),
     /** Attempts that have ended. */
     attempts: "integer",
-    /** The number of runs of the delivery: one, and one more with each redelivery. */
-    runs: "integer",
     /** The last success of the delivery, and the last time it was abandoned; a redelivery keeps both. Null before. */
     deliveredAt: "integer?",
     abandonedAt: "integer?",

@@ -39,6 +39,8 @@ export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDelivery
   const parts = { ...given, sealing: keepingOpened(given.sealing) };
   return workflow(webhookDelivery)<WebhookTables>({
     version: 1,
+    // Its row and the attempts tell all that matters of one that is over.
+    keepEnded: false,
     effects: {
       attempt: {
         limit: ({ webhookId, accountId }) => [

@@ -1,8 +1,6 @@
 /** Retention of payments over rows of every kind: what is open or needed stays, whatever else is old, and wherever it dies. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
-import { workflow } from "../../../src/engine/index.ts";
 import { knownAddress } from "../../../src/core/address.ts";
 import type { NoticeRecord } from "../../../src/payments/frame/tables/notices.ts";
 import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
@@ -11,7 +9,6 @@ import {
   type PaymentWrite,
   type PaymentContext,
   paymentTables,
-  type PaymentTables,
 } from "../../../src/payments/payment-storage.ts";
 import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
 import { PaymentRetentionLoop } from "../../../src/payments/frame/retention/payment-retention.ts";
@@ -37,11 +34,6 @@ const KEEP = {
 };
 const SPONSOR = knownAddress("So11111111111111111111111111111111111111112");
 
-const deliveries = workflow(webhookDelivery)<PaymentTables>({
-  version: 1,
-  effects: { attempt: async () => undefined, giveUp: async () => undefined },
-});
-
 /** One transaction, and what there is of it. */
 const lives = fc.record({
   ageDays: fc.nat(60),
@@ -62,7 +54,7 @@ const lives = fc.record({
   isOwn: fc.boolean(),
   isActive: fc.boolean(),
   hasTask: fc.boolean(),
-  delivery: fc.constantFrom("none", "pending", "delivered", "abandoned", "active", "again"),
+  delivery: fc.constantFrom("none", "pending", "delivered", "abandoned", "again"),
   isUsed: fc.boolean(),
 });
 type Life = typeof lives extends fc.Arbitrary<infer L> ? L : never;
@@ -102,11 +94,10 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
   };
   const ends = {
     none: null,
-    pending: { status: "pending" as const, deliveredAt: null, abandonedAt: null, runs: 1 },
-    active: { status: "abandoned" as const, deliveredAt: null, abandonedAt: restedAt, runs: 1 },
-    delivered: { status: "delivered" as const, deliveredAt: restedAt, abandonedAt: null, runs: 1 },
-    abandoned: { status: "abandoned" as const, deliveredAt: null, abandonedAt: restedAt, runs: 1 },
-    again: { status: "pending" as const, deliveredAt: null, abandonedAt: restedAt, runs: 2 },
+    pending: { status: "pending" as const, deliveredAt: null, abandonedAt: null },
+    delivered: { status: "delivered" as const, deliveredAt: restedAt, abandonedAt: null },
+    abandoned: { status: "abandoned" as const, deliveredAt: null, abandonedAt: restedAt },
+    again: { status: "pending" as const, deliveredAt: null, abandonedAt: restedAt },
   }[delivery];
   const writes: PaymentWrite[] = [
     {
@@ -161,10 +152,7 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
         ] as const)),
   ];
   const instance = { status: life.isActive ? ("active" as const) : ("done" as const), createdAt: restedAt };
-  const runs =
-    ends === null
-      ? []
-      : [startOf(ids.delivery, { status: delivery === "active" ? "active" : "done", createdAt: restedAt })];
+  const runs = ends?.status === "pending" ? [startOf(ids.delivery, { createdAt: restedAt })] : [];
   const arms = life.hasTask ? [{ task: taskOf(`${id}:1:0`, { instance: id, dueAt: NOW * 2 }) }] : [];
   const starts = [startOf(id, instance), ...runs];
   expect(await storage.commit([{ starts, writes, arms }])).toEqual([{ ok: true }]);
@@ -215,7 +203,6 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
   if (life.delivery !== "none") {
     told.push((await storage.delivery(ids.delivery)) === null);
     told.push((await storage.deliveryAttempts(ids.delivery)).length === 0);
-    told.push((await storage.load(ids.delivery)) === null);
   }
   expect(told).toEqual(told.map(() => gone.notice));
   return gone;
@@ -235,7 +222,6 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop
     {
       keep: KEEP,
       ownAddresses: [SPONSOR],
-      deliveries,
       ledger,
       modules: [],
     },
@@ -486,9 +472,9 @@ describe("retention of payments", () => {
   test("a delivery that is begun once more while it is removed stays, with its notice", async () => {
     const storage = await prepared([{ ...OLD, status: "completed", mode: "private" }]);
     const { notice, delivery: id } = idsOf(OLD, 0);
-    const set = { status: "pending", runs: 2 } as const;
+    const set = { status: "pending" } as const;
     await overtaken(storage, "deliveries", () =>
-      storage.commit([{ writes: [{ table: "deliveries", id, set }], starts: [startOf(`${id}:2`)] }]),
+      storage.commit([{ writes: [{ table: "deliveries", id, set }], starts: [startOf(id)] }]),
     );
     expect((await storage.delivery(id))?.status).toBe("pending");
     expect(await storage.notice(notice)).not.toBeNull();

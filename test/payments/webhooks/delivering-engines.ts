@@ -23,7 +23,7 @@ const TAKES_MS: Readonly<Record<Manner, number>> = {
   times_out: DELIVERY_DEADLINE_MS,
 };
 
-const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
+const QUEUED = { status: "pending", attempts: 0, version: 1, deliveredAt: null, abandonedAt: null } as const;
 const NOTICE = { id: "evt_1", transactionId: "tx_1", event: "transaction.pending" } as const;
 
 /** Turns of the event loop in which nothing begins: then nothing will until the clock is turned. */

@@ -30,7 +30,7 @@ const HONEST_NOTICES = 5;
 /** Eight accounts that keep what they get have eight places each. */
 const KEPT_PLACES = 64;
 
-const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
+const QUEUED = { status: "pending", attempts: 0, version: 1, deliveredAt: null, abandonedAt: null } as const;
 const ABOUT = { transactionId: "tx_1", event: "transaction.pending", status: "pending" } as const;
 
 const closing: (() => Promise<unknown>)[] = [];

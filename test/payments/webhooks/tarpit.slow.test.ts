@@ -24,7 +24,7 @@ const QUEUED_FOR_TARPIT = 2_000;
 const NOTICES_EACH = 40;
 const ANSWER_MS = 50;
 
-const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
+const QUEUED = { status: "pending", attempts: 0, version: 1, deliveredAt: null, abandonedAt: null } as const;
 
 /** How healthy receivers are served, in virtual milliseconds, and how much of it the tarpit took up. */
 interface Served {

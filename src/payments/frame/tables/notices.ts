@@ -3,7 +3,6 @@ import type { NoticeEvent, StatusEvent } from "../../../../machines/notice-event
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
 import { rowOf, type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
-import { wholeBody } from "./short-body.ts";
 
 /** Events for webhooks, with the state of the transaction at the time. */
 export const notices = ownTable("notices", {
@@ -17,7 +16,7 @@ export const notices = ownTable("notices", {
     blockTime: "integer?",
     /** Base units of the fee's asset. */
     fee: "amount?",
-    /** The body, sent byte for byte on every attempt; null until it was serialised, once. Stored short, read whole. */
+    /** The body, sent byte for byte on every attempt; null until it was serialised, once. */
     body: "text?",
     /** The webhooks that are told, by id: chosen with the body. Null until then. */
     webhooks: column<readonly string[] | null>("json?"),
@@ -46,26 +45,20 @@ export const untoldEvents = ownTable("untoldEvents", {
 
 export interface UntoldEventRecord extends Row<typeof untoldEvents> {}
 
-const whole = (notice: NoticeRecord): NoticeRecord =>
-  notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) };
-
 export const noticeReads = (read: TableReader) => ({
-  async notice(id: string): Promise<NoticeRecord | null> {
-    const notice = await rowOf(read, notices, id);
-    return notice === null ? null : whole(notice);
-  },
+  notice: (id: string) => rowOf(read, notices, id),
   /** Notices by their ids, in any order; absent ones are left out. */
-  noticesById: async (ids: readonly string[]) => (await rowsOf(read, notices, ids)).map(whole),
+  noticesById: (ids: readonly string[]) => rowsOf(read, notices, ids),
   /** All notices of a transaction, oldest first. */
-  notices: async (transactionId: string) =>
-    (await read.find({ table: notices, index: "ofTransaction", equals: { transactionId } })).map(whole),
+  notices: (transactionId: string) =>
+    read.find({ table: notices, index: "ofTransaction", equals: { transactionId } }),
   /** Up to `limit` notices by ascending id, the first one above `after`. */
-  noticesAfter: async (after: string, limit: number) =>
-    (await read.find({ table: notices, index: "key", after: [after], limit })).map(whole),
+  noticesAfter: (after: string, limit: number) =>
+    read.find({ table: notices, index: "key", after: [after], limit }),
   /** Up to `limit` events by ascending id, the first one above `after`. */
   untoldEventsAfter: (after: string, limit: number) =>
     read.find({ table: untoldEvents, index: "key", after: [after], limit }),
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
-  noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
-    (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),
+  noticesInSequence: ({ order, beyond, limit }: SequencePageQuery) =>
+    read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
 });
