@@ -8,12 +8,14 @@ import { privateFixture, units } from "../kit/private-fixture.ts";
 import { webhookWorld } from "../payments/webhooks/webhook-world.ts";
 import { CORPUS, livesIn, type StoredLives } from "./lives.ts";
 
-/** A send with its deliveries. */
+/** A send, and one with a delivery that is still tried: none is kept that has ended. */
 async function sends(): Promise<readonly StoredLives[]> {
   const world = await webhookWorld();
   await world.register();
   await world.sendOne();
   await world.fixture.finalize();
+  world.receiver.answer((_, response) => void response.writeHead(500).end());
+  await world.sendOne();
   await world.fixture.pass(60_000);
   const lives = await livesIn(world.fixture.storage);
   await world.close();
