@@ -1,4 +1,4 @@
-/** `paystate accounts` and `paystate keys`: who may use the service, straight on its database. */
+/** `paystate account` and `paystate key`: who may use the service, straight on its database. */
 import {
   KeyRefused,
   StoredApiKeys,
@@ -7,7 +7,6 @@ import {
   type IssueKey,
   environmentOf,
   type KeyEnvironment,
-  type RotateKeyOptions,
   type ListedKey,
   type RotatedKey,
 } from "../payments/frame/accounts/api-keys.ts";
@@ -17,111 +16,98 @@ import { type PaymentStorage, paymentStorage } from "../payments/payment-storage
 import type { AccountRecord, Tier } from "../payments/frame/tables/identity.ts";
 import { everyRow } from "../payments/frame/tables/read.ts";
 import { silentLogger, systemClock, systemRandom } from "../core/runtime.ts";
-import { TIERS } from "./dev-data.ts";
-import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions } from "./open-database.ts";
+import { withDatabase, type DatabaseOptions } from "./open-database.ts";
 import { type Print, UsageError } from "./command.ts";
-import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
 
 const DAY_MS = 86_400_000;
-const EXPIRY_DAYS = { least: 1, most: 3_650 };
-const ACTS_ON_ACCOUNTS = ["create", "list"];
-const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
-/** The kind of id that follows an act on keys. */
-const NAMED_ID: Readonly<Record<string, string>> = { revoke: "a key", rotate: "a key" };
-const OVERLAP = { unit: "h", most: 90 * DAY_MS } as const;
+interface Place extends DatabaseOptions {
+  readonly json: boolean;
+}
 
-const onPayments = (place: DatabaseOptions, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
-  withDatabase(place, ({ storage }) => act(paymentStorage(storage)));
-
-/** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
-export async function accounts(args: readonly string[], print: Print): Promise<void> {
-  const { values, positionals } = readArguments(args, { ...DATABASE_OPTIONS, tier: { type: "string" } });
-  const [act, ...rest] = actOf("accounts", positionals, ACTS_ON_ACCOUNTS);
-  if (act === "list") {
-    atMost("accounts list", rest, 0);
-    return onPayments(values, async (storage) => {
-      const all = await allAccounts(storage);
-      print(values.json ? JSON.stringify(all) : accountsPage(all));
-    });
-  }
-  const [name] = atMost("accounts create", rest, 1);
-  if (name === undefined) throw new UsageError("accounts create expects a name");
-  const tier = tierOf(values.tier);
-  return onPayments(values, async (storage) => {
-    const { accountId } = await keysOf(storage).createAccount({ name, tier });
-    print(values.json ? JSON.stringify({ accountId }) : accountId);
+/** Acts on the database, and prints the answer for a program, or for a person. */
+async function onPayments<Answer>(
+  place: Place,
+  [act, page]: readonly [(storage: PaymentStorage) => Promise<Answer>, (answer: Answer) => string],
+  print: Print,
+): Promise<void> {
+  await withDatabase(place, async ({ storage }) => {
+    const answer = await act(paymentStorage(storage));
+    print(place.json ? JSON.stringify(answer) : page(answer));
   });
 }
 
-/** `paystate keys create|list ACCOUNT_ID`, `paystate keys rotate|revoke KEY_ID`. */
-export async function keys(args: readonly string[], print: Print): Promise<void> {
-  const { values, positionals } = readArguments(args, {
-    ...DATABASE_OPTIONS,
-    scopes: { type: "string" },
-    allow: { type: "string" },
-    "expires-in": { type: "string" },
-    overlap: { type: "string" },
-  });
-  const [act, ...rest] = actOf("keys", positionals, ACTS_ON_KEYS);
-  const [id] = atMost(`keys ${act}`, rest, 1);
-  if (id === undefined) {
-    throw new UsageError(`keys ${act} expects the id of ${NAMED_ID[act] ?? "an account"}`);
-  }
-  if (act === "list") {
-    return onPayments(values, async (storage) => {
-      const all = await keysOf(storage).listKeys((await knownAccount(storage, id)).id);
-      print(values.json ? JSON.stringify(all) : keysPage(all));
-    });
-  }
-  if (act === "revoke") {
-    return onPayments(values, async (storage) => {
-      await revoke(storage, id);
-      const said = { keyId: id, revoked: true };
-      print(values.json ? JSON.stringify(said) : `${id} is revoked: its next request is refused.`);
-    });
-  }
-  if (act === "rotate") {
-    const overlap =
-      values.overlap === undefined ? {} : { overlapMs: duration("--overlap", values.overlap, OVERLAP) };
-    return onPayments(values, async (storage) => {
-      const rotated = await rotate(storage, id, overlap);
-      const until = `${rotated.replaces} works until ${day(rotated.previousUntil)}.`;
-      print(values.json ? JSON.stringify(rotated) : `${shownOnce(rotated)}\n${until}`);
-    });
-  }
-  const wanted = wantedKey(values);
-  return onPayments(values, async (storage) => {
+export function createAccount(
+  { name, tier, ...place }: Place & { readonly name: string; readonly tier: Tier },
+  print: Print,
+): Promise<void> {
+  const create = (storage: PaymentStorage): Promise<{ readonly accountId: string }> =>
+    keysOf(storage).createAccount({ name, tier });
+  return onPayments(place, [create, ({ accountId }) => accountId], print);
+}
+
+export function listAccounts(place: Place, print: Print): Promise<void> {
+  return onPayments(place, [allAccounts, accountsPage], print);
+}
+
+/** An account or a key. */
+interface Named extends Place {
+  readonly id: string;
+}
+
+interface KeyOptions extends Named {
+  readonly scopes: readonly string[] | undefined;
+  readonly allow: readonly string[] | undefined;
+  /** In days. */
+  readonly expiresIn: number | undefined;
+}
+
+export async function createKey(wanted: KeyOptions, print: Print): Promise<void> {
+  const { id, expiresIn, allow } = wanted;
+  const rights: Pick<IssueKey, "scopes" | "allowedAddresses" | "expiresAt"> = {
+    scopes: scopesOf(wanted.scopes),
+    ...(allow !== undefined && { allowedAddresses: addressesOf(allow) }),
+    ...(expiresIn !== undefined && { expiresAt: systemClock.now() + expiresIn * DAY_MS }),
+  };
+  const issue = async (storage: PaymentStorage): Promise<IssuedKey> => {
     await knownAccount(storage, id);
     const environment = await storedEnvironment(storage);
-    const issued = await keysOf(storage).issueKey({ accountId: id, environment, ...wanted });
-    print(values.json ? JSON.stringify(issued) : shownOnce(issued));
-  });
-}
-
-/** The options of `keys create`. */
-interface CreateValues {
-  readonly scopes?: string | undefined;
-  readonly allow?: string | undefined;
-  readonly "expires-in"?: string | undefined;
-}
-
-function wantedKey({
-  scopes,
-  allow,
-  "expires-in": days,
-}: CreateValues): Pick<IssueKey, "scopes" | "allowedAddresses" | "expiresAt"> {
-  return {
-    scopes: scopesOf(scopes),
-    ...(allow !== undefined && { allowedAddresses: addressesOf(allow) }),
-    ...(days !== undefined && {
-      expiresAt: systemClock.now() + wholeNumber("--expires-in", days, EXPIRY_DAYS) * DAY_MS,
-    }),
+    return keysOf(storage).issueKey({ accountId: id, environment, ...rights });
   };
+  await onPayments(wanted, [issue, shownOnce], print);
 }
 
-function addressesOf(text: string): readonly string[] {
-  const addresses = text.split(",");
+export function listKeys({ id, ...place }: Named, print: Print): Promise<void> {
+  const list = async (storage: PaymentStorage): Promise<readonly ListedKey[]> =>
+    keysOf(storage).listKeys((await knownAccount(storage, id)).id);
+  return onPayments(place, [list, keysPage], print);
+}
+
+export function rotateKey(
+  { id, overlap, ...place }: Named & { readonly overlap: number | undefined },
+  print: Print,
+): Promise<void> {
+  const rotate = async (storage: PaymentStorage): Promise<RotatedKey> => {
+    if ((await storage.apiKey(id)) === null) throw unknownKey(id);
+    return keysOf(storage).rotateKey(id, overlap === undefined ? {} : { overlapMs: overlap });
+  };
+  const page = (rotated: RotatedKey): string =>
+    `${shownOnce(rotated)}\n${rotated.replaces} works until ${day(rotated.previousUntil)}.`;
+  return onPayments(place, [rotate, page], print);
+}
+
+export function revokeKey({ id, ...place }: Named, print: Print): Promise<void> {
+  const revoke = async (storage: PaymentStorage): Promise<object> => {
+    const found = await storage.apiKey(id);
+    if (found === null) throw unknownKey(id);
+    // What was revoked before keeps its time.
+    if (found.key.revokedAt === null) await keysOf(storage).revokeKey(id);
+    return { keyId: id, revoked: true };
+  };
+  return onPayments(place, [revoke, () => `${id} is revoked: its next request is refused.`], print);
+}
+
+function addressesOf(addresses: readonly string[]): readonly string[] {
   const wrong = addresses.find((address) => readNetwork(address) === null);
   if (wrong === undefined) return addresses;
   throw new UsageError(`--allow ${wrong}: expected addresses or networks, such as 203.0.113.7,2001:db8::/32`);
@@ -132,24 +118,8 @@ function shownOnce({ keyId, key }: IssuedKey): string {
   return `Key ${keyId}, shown this once:\n${key}`;
 }
 
-async function rotate(
-  storage: PaymentStorage,
-  keyId: string,
-  rotation: RotateKeyOptions,
-): Promise<RotatedKey> {
-  if ((await storage.apiKey(keyId)) === null) throw new KeyRefused(unknownKey(keyId));
-  return keysOf(storage).rotateKey(keyId, rotation);
-}
-
-function unknownKey(keyId: string): string {
-  return `there is no key ${keyId}: paystate keys list ACCOUNT_ID shows them`;
-}
-
-async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
-  const found = await storage.apiKey(keyId);
-  if (found === null) throw new KeyRefused(unknownKey(keyId));
-  // What was revoked before keeps its time.
-  if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
+function unknownKey(keyId: string): KeyRefused {
+  return new KeyRefused(`there is no key ${keyId}: paystate key list ACCOUNT_ID shows them`);
 }
 
 /**
@@ -174,38 +144,15 @@ async function storedEnvironment(storage: PaymentStorage): Promise<KeyEnvironmen
   throw new Error("this database belongs to no chain yet: start the service on it once, then make keys");
 }
 
-function actOf(
-  command: string,
-  [act, ...rest]: readonly string[],
-  acts: readonly string[],
-): readonly [act: string, ...rest: string[]] {
-  const expected = `${acts.slice(0, -1).join(", ")} or ${acts.at(-1) ?? ""}`;
-  if (act === undefined) throw new UsageError(`${command} expects ${expected}`);
-  if (!acts.includes(act)) throw new UsageError(`${command} has no "${act}": expected ${expected}`);
-  return [act, ...rest];
-}
-
-function atMost(command: string, given: readonly string[], count: number): readonly string[] {
-  const more = given[count];
-  if (more !== undefined) throw new UsageError(`${command} takes no argument "${more}"`);
-  return given;
-}
-
-function tierOf(text: string | undefined): Tier {
-  oneOf("--tier", text ?? "", TIERS);
-  return text as Tier;
-}
-
-function scopesOf(text: string | undefined): readonly Scope[] {
-  if (text === undefined) return SCOPES;
-  const scopes = text.split(",");
-  for (const scope of scopes) oneOf("--scopes", scope, SCOPES);
-  return scopes as Scope[];
+function scopesOf(given: readonly string[] = SCOPES): readonly Scope[] {
+  const unknown = given.find((scope) => !(SCOPES as readonly string[]).includes(scope));
+  if (unknown === undefined) return given as readonly Scope[];
+  throw new UsageError(`--scopes ${unknown}: expected ${SCOPES.join(" or ")}`);
 }
 
 async function knownAccount(storage: PaymentStorage, id: string): Promise<AccountRecord> {
   const account = await storage.account(id);
-  if (account === null) throw new Error(`there is no account ${id}: paystate accounts list shows them`);
+  if (account === null) throw new Error(`there is no account ${id}: paystate account list shows them`);
   return account;
 }
 

@@ -6,11 +6,12 @@ import { ProgressBar } from "./progress-bar.ts";
 
 /** Options of a backup: the database, and the format of the answer. */
 interface BackupOptions extends DatabaseOptions {
+  readonly target: string;
   readonly json: boolean;
 }
 
 /** Copies the database to `target`, checks the copy, and says how large it is. */
-export async function backup(target: string, wanted: BackupOptions, print: Print): Promise<void> {
+export async function backup({ target, ...wanted }: BackupOptions, print: Print): Promise<void> {
   const source = databaseFile(wanted, "take pg_dump, or the continuous archiving of its server");
   const bar = new ProgressBar(process.stdout);
   const onProgress = ({ copiedPages, pages }: SqliteBackupProgress): void =>

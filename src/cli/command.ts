@@ -3,12 +3,11 @@
 /** Prints one line, or a page of several. */
 export type Print = (text: string) => void;
 
-/** A command: `args` are those after its name. Throws `UsageError` for arguments that it does not take. */
-export type Command = (args: readonly string[], print: Print) => Promise<void>;
-
 /** The command was called with arguments it does not take; the message names the one and what would be right. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+  /** The command that refuses, in words that its help takes; the parser fills it in. */
+  command = "paystate";
 }
 
 /** A service of the host's own may keep the process alive; what was printed has to be out before it ends. */

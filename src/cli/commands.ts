@@ -1,60 +1,30 @@
-/**
- * All commands by name. A command loads only the modules it needs; a module that cannot be loaded is reported like any
- * other problem.
- */
-import { type Command, type Print, UsageError } from "./command.ts";
-import { ownManifest } from "./manifest.ts";
-import { USAGE } from "./usage.ts";
+/** All commands, in the order of help. */
+import { accountCommands } from "./commands/account.ts";
+import { databaseCommands } from "./commands/database.ts";
+import { eachCommand } from "./commands/each.ts";
+import { instanceCommands } from "./commands/instance.ts";
+import { operatorCommands } from "./commands/operator.ts";
+import { scheduleCommands } from "./commands/schedule.ts";
+import { startCommands } from "./commands/start.ts";
+import type { CommandRow } from "./define.ts";
 
-type Load = () => Promise<Command>;
+// A line for each module, which goes with the module.
+// prettier-ignore
+export const COMMANDS: readonly CommandRow[] = [
+  ...startCommands,
+  ...databaseCommands,
+  ...instanceCommands,
+  eachCommand,
+  ...scheduleCommands,
+  ...operatorCommands,
+  ...accountCommands,
+];
 
-const COMMANDS: ReadonlyMap<string, Load> = new Map([
-  ...commandsIn(() => import("./init.ts"), ["init"]),
-  ...commandsIn(
-    () => import("./command-arguments.ts"),
-    ["dev", "listen", "machines", "explain", "inspect", "reconcile"],
-  ),
-  ...commandsIn(() => import("./accounts.ts"), ["accounts", "keys"]),
-  ...commandsIn(() => import("./command-arguments.ts"), ["trigger", "backup", "migrate", "doctor"]),
-  ...commandsIn(() => import("./schedules.ts"), ["schedules"]),
-  ...commandsIn(
-    () => import("./instances/commands.ts"),
-    ["ps", "show", "history", "send", "retry", "drop", "stop", "remove"],
-  ),
-  ...commandsIn(() => import("./operator/decide.ts"), ["attention", "purses", "resolve", "approve"]),
-  ...commandsIn(
-    () => import("./operator/admit.ts"),
-    ["pause", "resume", "paused", "limits", "suspend", "restore"],
-  ),
-  ...commandsIn(() => import("./operator/account.ts"), ["account"]),
-  ...commandsIn(() => import("./operator/endpoints.ts"), ["witnesses", "endpoint", "audit"]),
-  ...commandsIn(() => import("./operator/decide.ts"), ["settle", "recover"]),
-]);
-
-/** A module exports each of its commands under the command's name. */
-function commandsIn<Name extends string>(
-  load: () => Promise<Readonly<Record<NoInfer<Name>, Command>>>,
-  names: readonly Name[],
-): [string, Load][] {
-  return names.map((name) => [name, async () => (await load())[name]]);
-}
-
-/** Runs what `args` ask for. Throws `UsageError`, before anything is opened, for what they may not be. */
-export async function runCommand(args: readonly string[], print: Print): Promise<void> {
-  const [name, ...rest] = args;
-  if (name === "help" || args.includes("--help") || args.includes("-h")) {
-    print(USAGE);
-    return;
-  }
-  if (name === "--version") {
-    print(ownManifest().version);
-    return;
-  }
-  const names = [...COMMANDS.keys()];
-  const all = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  if (name === undefined) throw new UsageError(`expected a command: ${all}`);
-  const load = COMMANDS.get(name);
-  if (load === undefined) throw new UsageError(`there is no command "${name}": expected ${all}`);
-  const command = await load();
-  await command(rest, print);
-}
+/** What the first word of commands of two words stands for. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  instance: "Instances of any database, also while a service runs on it",
+  schedule: "What is started by time, on any database",
+  operator: "The operator's room: matters, decisions, limits, and the audit log",
+  account: "Accounts of the payment service",
+  key: "API keys of an account",
+};

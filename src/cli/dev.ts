@@ -32,7 +32,7 @@ import { deskProvider } from "../payments/swap/desk/desk-provider.ts";
 interface DevArguments {
   readonly port: number;
   readonly rpcPort: number;
-  readonly dataFolder: string;
+  readonly data: string;
   readonly slotMs: number;
   /** The time in which a payment of wallet mode can be cancelled, in milliseconds. */
   readonly broadcastDelayMs: number;
@@ -47,7 +47,7 @@ const LEASE_MS = 2_000;
 
 /** Starts everything and resolves when it is ready; Ctrl-C or SIGTERM stops it cleanly. */
 export async function dev(args: DevArguments): Promise<void> {
-  const { dataFolder, slotMs } = args;
+  const { data: dataFolder, slotMs } = args;
   const data = openDataFolder(dataFolder);
   const leaveFolder = await holdFolder(dataFolder, data.lock);
   const setup = setupFrom(data.readSetup());

@@ -10,9 +10,6 @@ import { layOutChart } from "../inspector/chart/lay-out-chart.ts";
 import { readChart } from "../inspector/chart/read-chart.ts";
 import { UsageError } from "./command.ts";
 
-/** Formats of `--format`. */
-export const MACHINE_FORMATS: readonly string[] = ["mermaid", "svg", "json"];
-
 const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([
   ["wallet-transfer", walletTransfer],
   ["private-order", order],

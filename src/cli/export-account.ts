@@ -3,16 +3,18 @@ import { pipeline } from "node:stream/promises";
 import { isPaymentError } from "../errors/errors.ts";
 import { exportQuery } from "../payments/frame/requests.ts";
 import { parseRequest } from "../payments/frame/request-fields.ts";
-import { type Command, end, UsageError } from "./command.ts";
-import { openService } from "./open-service.ts";
-import { onlyArgument, readArguments, WHOSE } from "./read-arguments.ts";
+import { end, UsageError } from "./command.ts";
+import { openService, type ServiceOptions } from "./open-service.ts";
 
-const TIMES = { from: { type: "string" }, to: { type: "string" }, by: { type: "string" } } as const;
+interface ExportOptions extends ServiceOptions {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly by: string;
+}
 
 /** Ends with 1 where the export ends before its last line. */
-export const exportAccount: Command = async (args) => {
-  const { values, positionals } = readArguments(args, { ...WHOSE, ...TIMES });
-  const accountId = onlyArgument("account export", ["the id of an account", "one id"], positionals);
+export async function exportAccount({ id: accountId, ...values }: ExportOptions): Promise<void> {
   const query = queryOf(values);
   const { service, close } = await openService(values);
   if (service.exportTransactions === undefined) {
@@ -24,16 +26,14 @@ export const exportAccount: Command = async (args) => {
   await pipeline(await service.exportTransactions(caller, query), process.stdout, { end: false });
   await close();
   await end(0);
-};
+}
 
 /** The options as a query. Throws `UsageError` for the first that cannot be used. */
 function queryOf({
   from,
   to,
   by,
-}: Readonly<Partial<Record<keyof typeof TIMES, string>>>): ReturnType<
-  typeof parseRequest<typeof exportQuery>
-> {
+}: Omit<ExportOptions, "id">): ReturnType<typeof parseRequest<typeof exportQuery>> {
   try {
     return parseRequest(exportQuery, { from, to, by });
   } catch (error) {

@@ -14,10 +14,6 @@ import { basename, join, resolve, sep } from "node:path";
 import { type Print, UsageError } from "./command.ts";
 import { ownFolder } from "./manifest.ts";
 import { packageSource } from "./package-source.ts";
-import { readArguments } from "./read-arguments.ts";
-
-/** What a project can be about. */
-const KINDS = ["engine", "payments"];
 
 /** The build has put the templates beside the command. */
 const PLACES = ["templates", "../../examples/init/templates"];
@@ -37,15 +33,11 @@ const MAX_NAME = 214;
 const NO_NAMES = new Set(["node_modules", "favicon.ico"]);
 
 /** `paystate init [engine|payments] [FOLDER]`. */
-export async function init(args: readonly string[], print: Print): Promise<void> {
-  const { positionals } = readArguments(args, { debug: { type: "boolean", default: false } });
-  const [kind = "engine", folder = `paystate-${kind}`, ...more] = positionals;
-  const faults = [
-    ...(KINDS.includes(kind) ? [] : [`"${kind}": expected ${KINDS.join(" or ")}`]),
-    ...(canBeFilled(folder) ? [] : [`${folder}: expected a new folder, or an empty one`]),
-    ...more.map((argument) => `init takes one folder, and no "${argument}"`),
-  ];
-  if (faults.length > 0) throw new UsageError(faults.join("; "));
+export async function init(
+  { kind, folder = `paystate-${kind}` }: { readonly kind: string; readonly folder: string | undefined },
+  print: Print,
+): Promise<void> {
+  if (!canBeFilled(folder)) throw new UsageError(`${folder}: expected a new folder, or an empty one`);
   mkdirSync(folder, { recursive: true });
   for (const part of ["both", kind]) copyTemplate(part, folder);
   // Last and whole: where this command is killed, npm finds no project.

@@ -4,11 +4,12 @@
  */
 import { createServer } from "node:https";
 import { isApiError } from "../client/api-error.ts";
-import type { NoticeEvent } from "../payments/frame/notices/notice-body.ts";
+import { parseUrl } from "../core/parse-url.ts";
+import { NOTICE_EVENTS, type NoticeEvent } from "../payments/frame/notices/notice-body.ts";
 import { systemClock } from "../core/runtime.ts";
 import { ForwardHandler } from "./forward-webhook.ts";
 import { closeServer, DEV_HOST, listenOn } from "./loopback-server.ts";
-import type { Print } from "./command.ts";
+import { type Print, UsageError } from "./command.ts";
 import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
 import { setupIn } from "./dev-data.ts";
@@ -20,6 +21,22 @@ interface ListenArguments {
   readonly port: number;
   readonly events: readonly NoticeEvent[];
   readonly dataFolder: string;
+}
+
+/** The events of these names, all where none is named. Throws `UsageError` for one that is none. */
+export function eventsOf(names: readonly string[] = NOTICE_EVENTS): readonly NoticeEvent[] {
+  return [...new Set(names)].map((name) => {
+    const event = NOTICE_EVENTS.find((each) => each === name);
+    if (event !== undefined) return event;
+    throw new UsageError(`there is no event "${name}": expected ${NOTICE_EVENTS.join(", ")}`);
+  });
+}
+
+/** An address of the caller's own machine or network is fine here: only the caller chooses it. */
+export function targetOf(text: string): URL {
+  const url = parseUrl(text);
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new UsageError(`--forward-to ${text}: expected a URL that begins with http:// or https://`);
 }
 
 // A person who presses Ctrl-C does not wait for a service that hangs.

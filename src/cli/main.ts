@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The `paystate` command: runs the command in its arguments, and reports an error in a sentence. */
 import { inspect } from "node:util";
-import { runCommand } from "./commands.ts";
 import { UsageError } from "./command.ts";
+import { runCommand } from "./program.ts";
 import { inLines } from "./terminal-text.ts";
 
-/** The exit code of a `reconcile` that could not look. */
+/** The exit code of a reconciliation that could not look. */
 const NOTHING_CONCLUDED = 2;
 
 const args = process.argv.slice(2);
@@ -13,9 +13,11 @@ const args = process.argv.slice(2);
 function explain(error: unknown): void {
   const isDebugging = args.includes("--debug");
   process.stderr.write(`paystate: ${inLines(isDebugging ? inspect(error) : (error as Error).message)}\n`);
-  if (error instanceof UsageError) process.stderr.write("Run `paystate --help` for what it takes.\n");
+  if (error instanceof UsageError) {
+    process.stderr.write(`Run \`${error.command} --help\` for what it takes.\n`);
+  }
   // What a command had opened before it failed must not keep the process alive.
-  process.exit(args[0] === "reconcile" ? NOTHING_CONCLUDED : 1);
+  process.exit(args[0] === "operator" && args[1] === "reconcile" ? NOTHING_CONCLUDED : 1);
 }
 
 runCommand(args, (text) => void process.stdout.write(`${inLines(text)}\n`)).catch(explain);

@@ -12,15 +12,6 @@ import { DATABASE_FILE } from "./dev-data.ts";
 import { isPostgres, isUrl, refuseUrlAsFolder } from "./url-or-path.ts";
 import { UsageError } from "./command.ts";
 
-/** The options of commands on a database: those that say which is meant, and the format of the answer. */
-export const DATABASE_OPTIONS = {
-  data: { type: "string" },
-  database: { type: "string" },
-  schema: { type: "string" },
-  json: { type: "boolean", default: false },
-  debug: { type: "boolean", default: false },
-} as const;
-
 /** A database, by the values of these options. */
 export interface DatabaseOptions {
   readonly data?: string | undefined;

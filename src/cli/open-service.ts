@@ -2,6 +2,7 @@
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { SOL_MINT } from "../core/address.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
+import type { Operator } from "../service/open-operator.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import { solanaLedger } from "../solana/index.ts";
@@ -15,11 +16,11 @@ import { importOfHost } from "./host-module.ts";
 import { isLoopback } from "../inspector/admit-viewer.ts";
 import { DEV_HOST } from "./loopback-server.ts";
 import { stderrLogger } from "../core/stderr-logger.ts";
-import { UsageError } from "./command.ts";
+import { end, UsageError } from "./command.ts";
 
 /** The part of a service that operators use. */
 export type OperatorService = Pick<PaymentService, "reconcile"> &
-  Partial<Pick<PaymentService, "operator" | "exportTransactions" | "testWebhook" | "health" | "diagnose">>;
+  Partial<Pick<PaymentService, "operator" | "exportTransactions" | "health" | "diagnose">>;
 
 /** A service that was opened but not started: a running service keeps its work. */
 interface OpenService {
@@ -38,6 +39,20 @@ export async function openService({ data, service }: ServiceOptions): Promise<Op
   if (service === undefined) return openDevService(data ?? ".paystate");
   if (data !== undefined) throw new UsageError("expected --data or --service, not both");
   return openOwnService(service);
+}
+
+/** Opens the named service, lets `act` use its operator's part, closes it, and ends the process. */
+export async function withOperator(
+  place: ServiceOptions,
+  act: (operator: Operator) => Promise<void>,
+): Promise<void> {
+  const { service, close } = await openService(place);
+  if (service.operator === undefined) {
+    throw new Error("the exported `service` has no operator: expected what createPaymentService returns");
+  }
+  await act(service.operator);
+  await close();
+  await end(0);
 }
 
 /** The service that a module of the host's exports as `service`. It is not closed here: the process ends. */

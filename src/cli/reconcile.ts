@@ -1,4 +1,4 @@
-/** `paystate reconcile`: the database against the chain, and what of it is not explained. */
+/** `paystate operator reconcile`: the database against the chain, and what of it is not explained. */
 import type { AddressReport, Finding } from "../payments/private/reconcile/findings.ts";
 import type { AssetTally } from "../payments/private/reconcile/orders.ts";
 import type { PurseReconciliation } from "../payments/operator/reconcile/purses.ts";
@@ -105,8 +105,8 @@ function sentence(finding: Finding): string {
     case "held":
       return `held for an operator (${finding.reason})`;
     case "other_mint":
-      return `${finding.units} raw units of ${finding.mint} wait: \`paystate resolve --action foreign\` sends them on`;
+      return `${finding.units} raw units of ${finding.mint} wait: \`paystate operator resolve --action foreign\` sends them on`;
     case "uncounted":
-      return `${finding.amount} ${finding.asset} in another token account: \`paystate resolve --action collect\` brings it back`;
+      return `${finding.amount} ${finding.asset} in another token account: \`paystate operator resolve --action collect\` brings it back`;
   }
 }

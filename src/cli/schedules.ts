@@ -1,14 +1,13 @@
-/** `paystate schedules`: what is started by time on any database, and the acts on it. */
+/** `paystate schedule`: what is started by time on any database, and the acts on it. */
 // modules: schedules
 import { scheduleCommands, type ScheduleCommands } from "../engine/modules/schedules/schedule-commands.ts";
 import { storedSchedules, type ScheduleView } from "../engine/modules/schedules/stored-schedules.ts";
 import { isoDate } from "../inspector/show-values.ts";
 import { systemClock, systemRandom } from "../core/runtime.ts";
 import { EngineStore } from "../engine/kernel/engine-store.ts";
-import { type Command, UsageError } from "./command.ts";
+import type { Print } from "./command.ts";
 import { plainJson } from "./instances/pages.ts";
-import { DATABASE_OPTIONS, withDatabase } from "./open-database.ts";
-import { readArguments } from "./read-arguments.ts";
+import { withDatabase, type DatabaseOptions } from "./open-database.ts";
 import { table } from "./table.ts";
 
 type Act = (
@@ -16,7 +15,7 @@ type Act = (
   id: string,
 ) => Promise<{ readonly done: unknown; readonly said: string }>;
 
-const ACTS: Readonly<Record<string, Act>> = {
+const ACTS = {
   async pause(schedules, id) {
     const paused = await schedules.pause(id);
     return { done: { paused }, said: paused ? `${id} is paused.` : `${id} was paused before.` };
@@ -33,32 +32,35 @@ const ACTS: Readonly<Record<string, Act>> = {
     const instance = await schedules.trigger(id);
     return { done: { instance }, said: `A process that has its workflow starts ${instance}.` };
   },
-};
+} satisfies Readonly<Record<string, Act>>;
 
-/** Lists schedules, or acts on one. */
-export const schedules: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, DATABASE_OPTIONS);
-  const [verb = "list", id, more] = positionals;
-  const act = ACTS[verb];
-  const isList = verb === "list";
-  if (act === undefined && !isList) {
-    throw new UsageError(`schedules has no "${verb}": expected list, pause, resume, remove or trigger`);
-  }
-  if (!isList && id === undefined) throw new UsageError(`schedules ${verb} expects the id of a schedule`);
-  const spare = isList ? id : more;
-  if (spare !== undefined) throw new UsageError(`schedules ${verb} takes no argument "${spare}"`);
-  await withDatabase(values, async (open) => {
+interface Place extends DatabaseOptions {
+  readonly json: boolean;
+}
+
+const withSchedules = (place: Place, use: (schedules: ScheduleCommands) => Promise<void>): Promise<void> =>
+  withDatabase(place, async (open) => {
     const storage = new EngineStore(open.storage, [storedSchedules]);
-    const commands = scheduleCommands({ storage, clock: systemClock, random: systemRandom });
-    if (act === undefined || id === undefined) {
-      const all = await commands.list();
-      print(values.json ? plainJson(all) : page(all));
-      return;
-    }
-    const { done, said } = await act(commands, id);
-    print(values.json ? plainJson(done) : said);
+    await use(scheduleCommands({ storage, clock: systemClock, random: systemRandom }));
   });
-};
+
+export async function listSchedules(place: Place, print: Print): Promise<void> {
+  await withSchedules(place, async (schedules) => {
+    const all = await schedules.list();
+    print(place.json ? plainJson(all) : page(all));
+  });
+}
+
+export async function actOnSchedule(
+  act: keyof typeof ACTS,
+  id: string,
+  { place, print }: { readonly place: Place; readonly print: Print },
+): Promise<void> {
+  await withSchedules(place, async (schedules) => {
+    const { done, said } = await ACTS[act](schedules, id);
+    print(place.json ? plainJson(done) : said);
+  });
+}
 
 function page(all: readonly ScheduleView[]): string {
   const rows = all.map(({ id, workflow, cron, timezone, missed, next, last, pausedAt }) => [

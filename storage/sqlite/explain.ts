@@ -69,7 +69,7 @@ const explanations: readonly Explanation[] = [
   {
     of: /^SQLITE_CORRUPT/,
     code: "damaged",
-    sentence: "the database is damaged: restore a backup, then run `paystate reconcile`",
+    sentence: "the database is damaged: restore a backup, then run `paystate operator reconcile`",
   },
   {
     of: /^SQLITE_FULL$|^ENOSPC$/,
@@ -82,7 +82,7 @@ const explanations: readonly Explanation[] = [
     code: "replaced",
     sentence:
       "a table of paystate's was dropped, or a backup written into the file, while it was in use: stop every process, " +
-      "restore a backup if a table was dropped, and run `paystate reconcile`",
+      "restore a backup if a table was dropped, and run `paystate operator reconcile`",
   },
   {
     of: /^ERR_DLOPEN_FAILED$|NODE_MODULE_VERSION|Could not locate the bindings file/,

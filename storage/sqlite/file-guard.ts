@@ -79,7 +79,7 @@ export class FileGuard {
       this.#replaced = new StorageUnusable(
         "replaced",
         `the database file ${this.#file.path} was deleted, replaced or cut short while it was in use: stop every process, ` +
-          "put the file back with its -wal, or restore a backup and run `paystate reconcile`",
+          "put the file back with its -wal, or restore a backup and run `paystate operator reconcile`",
       );
       throw this.#replaced;
     }

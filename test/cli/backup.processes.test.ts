@@ -167,8 +167,8 @@ test("nothing is overwritten, and a backup that fails leaves nothing", async () 
 });
 
 test.concurrent.each([
-  [["backup"], "backup expects the name of a new file"],
-  [["backup", "a", "b"], 'backup takes one file, and no "b"'],
+  [["backup"], "missing required argument 'FILE'"],
+  [["backup", "a", "b"], "too many arguments for 'backup'. Expected 1 argument but got 2."],
   [
     ["backup", "a", "--database", "postgres://h/d"],
     "this database is PostgreSQL: take pg_dump, or the continuous archiving of its server",

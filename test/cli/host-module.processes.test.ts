@@ -56,7 +56,7 @@ test.concurrent("U6: inspect and --service take TypeScript too", async ({ module
     `${ENUM} const nothing: readonly Lamp[] = [];
     export const service = { reconcile: async () => ({}), operator: { pauses: async () => nothing, attention: async () => nothing } };`,
   );
-  const attention = await runCommand(["attention", "--service", own, "--json"]);
+  const attention = await runCommand(["operator", "attention", "--service", own, "--json"]);
   expect(attention).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
 });
 

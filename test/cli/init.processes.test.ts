@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { runCommand } from "../../src/cli/commands.ts";
 import { packageSource } from "../../src/cli/package-source.ts";
+import { runCommand } from "../../src/cli/program.ts";
 import { ROOT } from "../readme/page.ts";
 import { wrongCall } from "./wrong-call.ts";
 

@@ -10,7 +10,7 @@ import { createClient, type PaymentClient } from "../../src/client/create-client
 import { NOTICE_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
 import { verifyWebhook } from "../../src/receiver/index.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import { leaveNothing, newDataFolder, runCommand, startCommand } from "./command.ts";
+import { leaveNothing, newDataFolder, startCommand } from "./command.ts";
 import { call, DevHome, send, untilFinal } from "./dev-session.ts";
 import { type Received, receiverTest } from "./receiver-test.ts";
 
@@ -112,23 +112,6 @@ test("every account is listened to, and none any more after the end", async ({ h
   expect(receiver.received).toHaveLength(3);
   await stop();
   expect(await webhooksOfAll(home)).toEqual([]);
-});
-
-test("trigger reaches it, too: the commands beside a running dev trust what it trusts", async ({
-  home,
-  receiver,
-  start,
-}) => {
-  await start();
-  const { accountId } = await clientOf(home, "pro").getAccount();
-  const [webhook] = await webhooksOf(home, "pro");
-  const of = ["--webhook", webhook?.webhookId ?? "", "--account", accountId, "--data", home.folder];
-  const { code, stdout } = await runCommand(["trigger", "transaction.failed", ...of]);
-  expect({ code, stdout }).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("answered 200") as string,
-  });
-  expect(receiver.received).toHaveLength(1);
 });
 
 test("the service gets the status of the program, and of a redirect too, which is not followed", async ({

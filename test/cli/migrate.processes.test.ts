@@ -11,8 +11,8 @@ import { leaveNothing, runCommand, startCommand } from "./command.ts";
 afterAll(leaveNothing);
 
 test.each([
-  [[], "migrate expects --from FILE, an SQLite database, and --to URL, of PostgreSQL"],
-  [["--from", "a.db"], "migrate expects --from FILE"],
+  [[], "required option '--from <FILE>' not specified"],
+  [["--from", "a.db"], "required option '--to <URL>' not specified"],
   [
     ["--from", "postgres://a/b", "--to", "postgres://a/b"],
     "--from expects the file of an SQLite database, not a URL",
@@ -21,7 +21,10 @@ test.each([
     ["--from", "a.db", "--to", "b.db"],
     "--to expects a URL of PostgreSQL such as postgres://user@host:5432/database",
   ],
-  [["--from", "a.db", "--to", "postgres://a/b", "c"], 'migrate takes no argument "c"'],
+  [
+    ["--from", "a.db", "--to", "postgres://a/b", "c"],
+    "too many arguments for 'migrate'. Expected 0 arguments but got 1.",
+  ],
 ])("migrate %j is refused", async (args, sentence) => {
   const { code, stderr, stdout } = await runCommand(["migrate", ...args]);
   expect([code, stdout]).toEqual([1, ""]);
@@ -60,7 +63,7 @@ describe.skipIf(!HAS_POSTGRES)("a move by the command", () => {
       expect(moved.stdout).toContain(`holds all of ${move.from}, every row read back and equal`);
       const again = await runCommand([...commandTo(url), "--json"]);
       expect(JSON.parse(again.stdout)).toMatchObject({ wasThere: true, leftBehind: [], tables: [] });
-      const refused = await runCommand(["ps", "--database", move.from]);
+      const refused = await runCommand(["instance", "list", "--database", move.from]);
       expect([refused.code, refused.stderr]).toEqual([
         1,
         expect.stringContaining("this database was moved to"),

@@ -24,15 +24,15 @@ async function refusalOf(args: readonly string[], env?: Readonly<Record<string, 
 
 test.each([
   [
-    ["ps", "--database", NOWHERE],
+    ["instance", "list", "--database", NOWHERE],
     "PostgreSQL does not answer: start it, or mend the host and port of the URL",
   ],
   [
-    ["ps", "--database", "mysql://me:hunter2@h/db"],
+    ["instance", "list", "--database", "mysql://me:hunter2@h/db"],
     "--database takes a file of SQLite, or a URL of PostgreSQL such as postgres://user@host:5432/database",
   ],
   [
-    ["ps", "--database", "payments.db", "--schema", "shop"],
+    ["instance", "list", "--database", "payments.db", "--schema", "shop"],
     "--schema shop: expected --database with a URL of PostgreSQL beside it",
   ],
   [
@@ -40,10 +40,10 @@ test.each([
     "--schema shop: expected --database with a URL of PostgreSQL beside it",
   ],
   [
-    ["ps", "--database", NOWHERE, "--schema", "Shop"],
+    ["instance", "list", "--database", NOWHERE, "--schema", "Shop"],
     'schema must be a lower-case letter or _, then up to 47 letters, digits and _, and not begin with pg_: not "Shop"',
   ],
-  [["ps", "--data", NOWHERE], FOLDER],
+  [["instance", "list", "--data", NOWHERE], FOLDER],
   [["dev", "--data", NOWHERE, "--port", "0", "--rpc-port", "0"], FOLDER],
   [["attention", "--data", NOWHERE], FOLDER],
   [
@@ -59,7 +59,7 @@ test.each([
 });
 
 test("pg is missing", async () => {
-  expect(await refusalOf(["ps", "--database", NOWHERE], withoutPackage("pg"))).toBe(
+  expect(await refusalOf(["instance", "list", "--database", NOWHERE], withoutPackage("pg"))).toBe(
     "paystate: PostgreSQL needs its driver: `npm install pg`",
   );
 });
@@ -74,7 +74,7 @@ test.skipIf(!HAS_POSTGRES)(
     const url = new URL(await postgresUrl());
     url.pathname = "/of_command";
     url.password = "hunter2";
-    const ps = () => runCommand(["ps", "--status", "all", "--database", url.href]);
+    const ps = () => runCommand(["instance", "list", "--status", "all", "--database", url.href]);
     const refused = await ps();
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
     expect(refused.stderr).toContain("there is nothing of paystate in the schema paystate of this database");
@@ -88,15 +88,17 @@ test.skipIf(!HAS_POSTGRES)(
     expect(listed.stdout).toContain("of-the-server");
     const named = (...args: string[]) =>
       runCommand([...args, "--database", url.href, "--schema", "shop", "--json"]);
-    expect((await named("ps")).stderr).toContain("nothing of paystate in the schema shop of this database");
+    expect((await named("instance", "list")).stderr).toContain(
+      "nothing of paystate in the schema shop of this database",
+    );
     await (await postgresStorage(url.href, { schema: "shop" })).close();
-    expect(await named("accounts", "create", "Ann", "--tier", "free")).toMatchObject({ code: 0, stderr: "" });
-    expect(JSON.parse((await named("accounts", "list")).stdout)).toMatchObject([{ name: "Ann" }]);
-    expect(await named("schedules")).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" }); // modules: schedules
-    const elsewhere = await named("ps");
+    expect(await named("account", "create", "Ann", "--tier", "free")).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse((await named("account", "list")).stdout)).toMatchObject([{ name: "Ann" }]);
+    expect(await named("schedule", "list")).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" }); // modules: schedules
+    const elsewhere = await named("instance", "list");
     expect(elsewhere).toMatchObject({ code: 0, stderr: "" });
     expect(elsewhere.stdout).not.toContain("of-the-server");
-    const unknown = await runCommand(["show", "none", "--database", url.href]);
+    const unknown = await runCommand(["instance", "show", "none", "--database", url.href]);
     expect(unknown.stderr).toContain(`there is no instance none in postgres://${url.host}/of_command`);
     for (const { stdout, stderr } of [refused, listed, unknown]) {
       expect(stdout + stderr).not.toContain("hunter2");

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(leaveNothing);
 
-const room = (...args: string[]): Promise<Ended> => runCommand([...args, "--data", folder]);
+const room = (...args: string[]): Promise<Ended> => runCommand(["operator", ...args, "--data", folder]);
 const json = async (...args: string[]): Promise<unknown> => {
   const ended = await room(...args, "--json");
   expect(ended).toMatchObject({ code: 0, stderr: "" });
@@ -65,10 +65,10 @@ test("accounts are suspended and restored, limits set and ended, and all of it s
     suspended: [{ accountId: "acct_1", actor: "ann" }],
   });
   expect((await room("restore", "acct_1", ...BY)).stdout).toBe("acct_1 is restored.\n");
-  const set = await room("limits", "--asset", "USDC", "--per-day", "100", "--direction", "out", ...BY);
+  const set = await room("limit", "--asset", "USDC", "--per-day", "100", "--direction", "out", ...BY);
   expect(set.stdout).toMatch(/\nevery account +USDC +out +- +100 +ann +a drill\n$/);
   expect(await json("limits")).toMatchObject([{ asset: "USDC", direction: "out", perDay: "100" }]);
-  expect((await room("limits", "--asset", "USDC", ...BY)).stdout).toBe("There are no limits.\n");
+  expect((await room("limit", "--asset", "USDC", ...BY)).stdout).toBe("There are no limits.\n");
   const log = (await json("audit")) as { id: string; act: string }[];
   expect(log.map(({ act }) => act)).toEqual([
     ...["pause", "resume", "suspend", "restore", "set_limits", "set_limits"],
@@ -166,14 +166,14 @@ test("a host resolves and approves matters of its own service", async () => {
       },
     };`,
   );
-  const on = (...args: string[]): Promise<Ended> => runCommand([...args, "--service", own]);
+  const on = (...args: string[]): Promise<Ended> => runCommand(["operator", ...args, "--service", own]);
   expect((await on("attention")).stdout).toBe(
     "2026-01-01T00:00:00.000Z  order tx_1 is held: screening (tx_1)\n" +
-      "    paystate resolve held:A --action release|refundTo\n",
+      "    paystate operator resolve held:A --action release|refundTo\n",
   );
   expect(await on("resolve", "held:A", "--action", "refundTo", "--address", "B", ...BY)).toMatchObject({
     code: 0,
-    stdout: "held:A: refundTo has to be confirmed: paystate approve held:A --address B\n",
+    stdout: "held:A: refundTo has to be confirmed: paystate operator approve held:A --address B\n",
     stderr: '[{"action":"refundTo","address":"B"},{"actor":"ann","reason":"a drill"}]\n',
   });
   expect(await on("approve", "held:A", "--address", "B", ...BY)).toMatchObject({
@@ -184,23 +184,60 @@ test("a host resolves and approves matters of its own service", async () => {
 });
 
 test.concurrent.each([
-  ["attention now", 'attention takes no argument "now"'],
-  ["resolve --action retry", "resolve expects the id of a matter or of a transaction"],
-  ["resolve a b --action retry", 'resolve takes the id of a matter or of a transaction, and no "b"'],
+  ["attention now", "too many arguments for 'attention'. Expected 0 arguments but got 1."],
+  ["resolve --action retry --actor ann --reason x", "missing required argument 'ID'"],
   [
-    "resolve a",
-    "--action : expected retry or drop or writeOff or settle or hold or release or decline or foreclose or conclude or refundTo or collect or foreign",
+    "resolve a b --action retry --actor ann --reason x",
+    "too many arguments for 'resolve'. Expected 1 argument but got 2.",
   ],
-  ["resolve a --action refundTo", "--action refundTo expects --address"],
-  ["resolve a --action retry --address B", "--address expects --action refundTo or foreign"],
-  ["resolve a --action settle", "--action settle expects --signature"],
-  ["approve a", "expected --actor NAME: who acts stands in the audit log"],
-  ["pause", "expected --actor NAME: who acts stands in the audit log"],
-  ["pause --actor ann", "expected --reason TEXT: why stands in the audit log"],
-  ["limits --per-day 5", "expected the --asset that is limited"],
-  ["suspend --actor ann --reason x", "suspend expects the id of an account"],
-  ["audit --limit 0", "--limit 0: expected a whole number from 1 to 1000"],
-  ["recover --actor ann --reason x", "recover expects a recovery journal"],
-])("`paystate %s` is refused: %s", async (line, sentence) => {
-  expect(await wrongCall(line.split(" "))).toBe(sentence);
+  ["resolve a --actor ann --reason x", "required option '--action <ACTION>' not specified"],
+  [
+    "resolve a --action pay --actor ann --reason x",
+    "option '--action <ACTION>' argument 'pay' is invalid. Allowed choices are retry, drop, writeOff, settle, hold, release, decline, foreclose, conclude, refundTo, collect, foreign.",
+  ],
+  ["resolve a --action refundTo --actor ann --reason x", "--action refundTo expects --address"],
+  [
+    "resolve a --action retry --address B --actor ann --reason x",
+    "--address expects --action refundTo or foreign",
+  ],
+  ["resolve a --action settle --actor ann --reason x", "--action settle expects --signature"],
+  ["approve a", "required option '--actor <NAME>' not specified"],
+  ["pause", "required option '--actor <NAME>' not specified"],
+  ["pause --actor ann", "required option '--reason <TEXT>' not specified"],
+  [
+    "pause --actor --reason x",
+    "option '--actor <NAME>' argument '--reason' is invalid. Expected a value before the next option.",
+  ],
+  ["limit --per-day 5 --actor ann --reason x", "required option '--asset <ASSET>' not specified"],
+  ["suspend --actor ann --reason x", "missing required argument 'ACCOUNT_ID'"],
+  [
+    "audit --limit 0",
+    "option '--limit <N>' argument '0' is invalid. Expected a whole number from 1 to 1000.",
+  ],
+  ["settle tx_1 --actor ann --reason x", "required option '--signature <SIGNATURE>' not specified"],
+  [
+    "witnesses --lower 1 --actor ann --reason x",
+    "expected --lower NUMBER with --minutes MINUTES, or --restore",
+  ],
+  ["witnesses --actor ann --reason x", "expected --lower NUMBER with --minutes MINUTES, or --restore"],
+  [
+    "witnesses --lower 1 --minutes 5 --restore --actor ann --reason x",
+    "expected --lower NUMBER with --minutes MINUTES, or --restore",
+  ],
+  [
+    "witnesses --lower 1 --minutes 1441 --actor ann --reason outage",
+    "option '--minutes <MINUTES>' argument '1441' is invalid. Expected a whole number from 1 to 1440.",
+  ],
+  [
+    "endpoint --suspend a --actor ann --reason x",
+    "expected --suspend NAME with --minutes MINUTES, or --restore NAME",
+  ],
+  [
+    "endpoint --suspend a --minutes 5 --restore b --actor ann --reason x",
+    "expected --suspend NAME with --minutes MINUTES, or --restore NAME",
+  ],
+  ["endpoint --actor ann --reason x", "expected --suspend NAME with --minutes MINUTES, or --restore NAME"],
+  ["recover --actor ann --reason x", "missing required argument 'FILE'"],
+])("`paystate operator %s` is refused: %s", async (line, sentence) => {
+  expect(await wrongCall(["operator", ...line.split(" ")])).toBe(sentence);
 });

@@ -1,5 +1,5 @@
 /** What the command says of arguments that it does not take, asked in this process: starting one takes a second each time. */
-import { runCommand } from "../../src/cli/commands.ts";
+import { runCommand } from "../../src/cli/program.ts";
 import { UsageError } from "../../src/cli/command.ts";
 
 /** The sentence. Throws when the command does something else, or prints before it refuses. */

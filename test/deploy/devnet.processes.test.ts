@@ -42,9 +42,9 @@ async function chainCalled(genesisHash: string): Promise<ChainToTry> {
 /** The key of a new account. */
 async function keyOf(deployment: Deployment): Promise<string> {
   const place = ["--database", deployment.env["DATABASE"] ?? "", "--json"];
-  const account = await deployment.paystate("accounts", "create", "me", "--tier", "free", ...place);
+  const account = await deployment.paystate("account", "create", "me", "--tier", "free", ...place);
   const { accountId } = JSON.parse(account.stdout) as { readonly accountId: string };
-  const created = await deployment.paystate("keys", "create", accountId, ...place);
+  const created = await deployment.paystate("key", "create", accountId, ...place);
   return (JSON.parse(created.stdout) as { readonly key: string }).key;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { LIVE_PATH, READY_PATH } from "../../src/http/health-probes.ts";
-import { USAGE } from "../../src/cli/usage.ts";
+import { wholeHelp } from "../../src/cli/program.ts";
 import { solanaLedger, type EndpointSettings } from "../../src/solana/index.ts";
 import { blockOf } from "../readme/page.ts";
 
@@ -189,8 +189,8 @@ test("each command of the page is one of the package's, with options that it tak
   const commands = [...textOf("README.md").matchAll(/npx paystate (\w+)(.*)$/gm)];
   expect(commands.length).toBeGreaterThan(3);
   for (const [, command = "", rest = ""] of commands) {
-    expect(USAGE).toContain(`paystate ${command}`);
-    for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(USAGE, option).toContain(option);
+    expect(wholeHelp()).toContain(`paystate ${command}`);
+    for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(wholeHelp(), option).toContain(option);
     for (const [path = ""] of rest.matchAll(/\/data\/payments\.db/g)) {
       expect(inContainer.get("DATABASE")).toBe(path);
     }

@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)("a shop that takes USDC and SOL", () => {
       const data = join(folder, "payments");
       const reconciled = startProgram(
         process.execPath,
-        [...program("paystate"), "reconcile", "--data", data],
+        [...program("paystate"), "operator", "reconcile", "--data", data],
         {
           cwd: ROOT,
         },

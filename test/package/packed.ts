@@ -194,7 +194,7 @@ test(
 
     const again = start();
     await again.says(/listening on/);
-    const listed = run("npx", "paystate", "accounts", "list", "--database", "payments.db", "--json");
+    const listed = run("npx", "paystate", "account", "list", "--database", "payments.db", "--json");
     assert.equal((JSON.parse(listed) as readonly unknown[]).length, 1);
     assert.equal(await again.stop(), 0, again.output());
     assert.equal(await dev.stop(), 0, dev.output());

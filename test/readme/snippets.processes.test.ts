@@ -11,7 +11,7 @@ import { systemClock, type Table } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import type { PaymentClient } from "paystate/client";
-import { runCommand } from "../../src/cli/commands.ts";
+import { runCommand } from "../../src/cli/program.ts";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { QUICK } from "../kit/thorough.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
@@ -224,13 +224,13 @@ test("the embedded service takes a payment to its end with a key of the command,
     const service = run("embed", env);
     const [, url = ""] = await service.says(/listening on (\S+)/);
     const { accountId } = await onDatabase<{ accountId: string }>(
-      "accounts",
+      "account",
       "create",
       "a",
       "--tier",
       "free",
     );
-    const { key } = await onDatabase<{ key: string }>("keys", "create", accountId);
+    const { key } = await onDatabase<{ key: string }>("key", "create", accountId);
     const transactionId = await sendSol({ url, key }, { from: alice.secretKey, to: bob.address });
     await service.says(new RegExp(`${transactionId} transaction\\.completed`));
     expect(await service.stop(), service.output()).toBe(0);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled } from "../../src/core/diagnostics.ts";
 import { paymentServiceOptions } from "../../src/service/payment-service-options.ts";
-import { USAGE } from "../../src/cli/usage.ts";
+import { wholeHelp } from "../../src/cli/program.ts";
 import { codeIn, fieldsOf, ROOT, tableOf, textOf } from "./page.ts";
 
 /** Options that stand in files of their own, since they go with a module. */
@@ -63,7 +63,7 @@ test("the operator's page lists every kind of matter and every action", () => {
   expect(listedBelow("## Matters")).toEqual(namesIn(kinds, /"(\w+)"/g));
   const actions = namesIn(source("command.ts"), /readonly action: "(\w+)"/g);
   expect(actions).toContain("foreign");
-  expect(listedBelow("`paystate resolve")).toEqual(actions);
+  expect(listedBelow("`paystate operator resolve")).toEqual(actions);
 });
 
 test("each dependency is named with its reason", () => {
@@ -115,7 +115,7 @@ test("each development tool is named with its use", () => {
 
 test("the command's own help has no option that its page has not", () => {
   const page = textOf("src/cli/README.md");
-  const options = new Set([...USAGE.matchAll(/--[a-z-]+/g)].map(([option]) => option));
+  const options = new Set([...wholeHelp().matchAll(/--[a-z-]+/g)].map(([option]) => option));
   options.delete("--help");
   expect([...options].filter((option) => !page.includes(option))).toEqual([]);
 });

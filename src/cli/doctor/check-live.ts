@@ -73,7 +73,7 @@ const CHECKS: readonly LiveCheck[] = [
     check: "limits",
     ready: "each asset has one for all accounts",
     unready: withoutLimit,
-    todo: "`paystate limits --asset ASSET --per-transaction AMOUNT --per-day AMOUNT`",
+    todo: "`paystate operator limit --asset ASSET --per-transaction AMOUNT --per-day AMOUNT`",
   },
   {
     check: "sponsor's day",

@@ -69,7 +69,7 @@ function unlessDamaged(look: () => Finding): Finding {
 const damaged = (said: string): Finding =>
   wrong("integrity", {
     found: `the file is damaged: ${said}`,
-    todo: "stop the service, keep the file, restore a backup, then run `paystate reconcile`",
+    todo: "stop the service, keep the file, restore a backup, then run `paystate operator reconcile`",
   });
 
 function sample(handle: SqliteDatabase, table: Table): readonly Row[] {

@@ -76,13 +76,13 @@ export function checkWitnesses({ witnesses }: Pick<Health, "witnesses">): Findin
   if (answering < needed) {
     return wrong("witnesses", {
       found,
-      todo: "nothing completes or fails meanwhile: bring endpoints back, or see `paystate witnesses --lower`",
+      todo: "nothing completes or fails meanwhile: bring endpoints back, or see `paystate operator witnesses --lower`",
     });
   }
   if (loweredUntil === undefined) return fine("witnesses", found);
   return warning("witnesses", {
     found: `${found}, lowered until ${loweredUntil}`,
-    todo: "end that with `paystate witnesses --restore` once the endpoints are back",
+    todo: "end that with `paystate operator witnesses --restore` once the endpoints are back",
   });
 }
 
@@ -185,11 +185,11 @@ export function checkWork(work: WorkHealth): readonly Finding[] {
     checkOverdue(work.overdueMs),
     count("dead letters", deadLetters, {
       complain: wrong,
-      todo: "`paystate attention` lists them, `paystate resolve` retries or drops them",
+      todo: "`paystate operator attention` lists them, `paystate operator resolve` retries or drops them",
     }),
     count("failing tasks", failingTasks, {
       complain: warning,
-      todo: "they are tried again and again: `paystate ps --failing` shows why they fail",
+      todo: "they are tried again and again: `paystate instance list --failing` shows why they fail",
     }),
     count("unknown instances", unknownInstances, {
       complain: warning,
@@ -197,9 +197,12 @@ export function checkWork(work: WorkHealth): readonly Finding[] {
     }),
     count("unprovable transactions", unprovable, {
       complain: warning,
-      todo: "add an endpoint with the whole history, or see `paystate attention`",
+      todo: "add an endpoint with the whole history, or see `paystate operator attention`",
     }),
-    count("matters for a person", attention, { complain: warning, todo: "see `paystate attention`" }),
+    count("matters for a person", attention, {
+      complain: warning,
+      todo: "see `paystate operator attention`",
+    }),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** The commands that put instances right on any database file: `retry`, `drop`, `stop` and `remove`. */
+/** Puts instances right on any database: retries, drops, stops and removes. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { AnyTable } from "../../../storage/table.ts";
 import { order } from "../../../machines/order.ts";
@@ -17,7 +17,7 @@ import { nameOf } from "../../workflow/workflow-key.ts";
 import { systemClock } from "../../core/runtime.ts";
 import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import type { Print } from "../command.ts";
-import type { OpenDatabase } from "../open-database.ts";
+import { withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { plainJson } from "./pages.ts";
 
 /** The result of a command, for programs and in a sentence for people. */
@@ -41,7 +41,7 @@ export async function retryTasks(open: OpenDatabase, id: string): Promise<Comman
 
 /** Removes the dead letters of an instance: they are never done. */
 export async function dropTasks(open: OpenDatabase, id: string): Promise<CommandResult> {
-  await checkInstanceNotOfService(open, id, "paystate resolve dead_letter:TASK --action drop");
+  await checkInstanceNotOfService(open, id, "paystate operator resolve dead_letter:TASK --action drop");
   const dropped = await troubled(open, id, async (commands, { id: task, deadAt, kind }) =>
     deadAt === null && kind !== "message" ? false : commands.drop(task),
   );
@@ -56,7 +56,7 @@ export async function dropTasks(open: OpenDatabase, id: string): Promise<Command
 export async function stopInstance(open: OpenDatabase, id: string): Promise<CommandResult> {
   const record = await open.storage.load(id);
   if (record === null) throw noInstance(id, open);
-  await checkInstanceNotOfService(open, id, "paystate attention");
+  await checkInstanceNotOfService(open, id, "paystate operator attention");
   if (record.status === "done") return { done: { stop: "ended" }, said: `${id} has ended already.` };
   const { tasks } = await instanceReads(open.storage).pending(id);
   const isAsked = tasks.some(({ kind, name }) => kind === "message" && name === STOP.type);
@@ -81,29 +81,34 @@ const tablesToEmpty = (): readonly AnyTable[] =>
 
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
-  await checkInstanceNotOfService(open, id, "paystate attention");
+  await checkInstanceNotOfService(open, id, "paystate operator attention");
   const storage = new EngineStore(open.storage, tablesToEmpty());
   const done = await removeInstance({ storage, removed: removedRows(storage, MODULES) }, id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
   if (done === "pending") {
-    throw new Error(`something of ${id} is still to be done: \`paystate show ${id}\` lists it`);
+    throw new Error(`something of ${id} is still to be done: \`paystate instance show ${id}\` lists it`);
   }
   return { done: { removed: id }, said: `${id} and its history are removed.` };
 }
 
-/** For a person, or for a program. */
-export function printResult(
-  { done, said }: CommandResult,
-  { json }: { readonly json: boolean },
+/** Acts on the database, and prints the result for a person, or for a program. */
+export async function printed(
+  place: DatabaseOptions & { readonly json: boolean },
   print: Print,
-): void {
-  print(json ? plainJson(done) : said);
+  act: (open: OpenDatabase) => Promise<CommandResult>,
+): Promise<void> {
+  await withDatabase(place, async (open) => {
+    const { done, said } = await act(open);
+    print(place.json ? plainJson(done) : said);
+  });
 }
 
 /** An instance that is not there. */
 export function noInstance(id: string, { file }: OpenDatabase): Error {
-  return new Error(`there is no instance ${id} in ${file}: \`paystate ps --status all\` lists them`);
+  return new Error(
+    `there is no instance ${id} in ${file}: \`paystate instance list --status all\` lists them`,
+  );
 }
 
 /** The ids of the tasks in trouble that the command was carried out for. */

@@ -15,7 +15,7 @@ export async function sendEvent(open: OpenDatabase, id: string, event: EventObje
   const record = await open.storage.load(id);
   if (record === null) throw noInstance(id, open);
   const { workflow, life, status } = record;
-  checkNotOfService(workflow, { what: id, instead: "paystate attention" });
+  checkNotOfService(workflow, { what: id, instead: "paystate operator attention" });
   if (status === "done") return { done: { send: "ended" }, said: `${id} has ended already.` };
   const { at: dueAt, stamp } = newMoment(systemClock, systemRandom);
   const task = messageTask(

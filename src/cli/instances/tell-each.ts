@@ -16,21 +16,12 @@ import { instanceWorkflows } from "../../engine/kernel/troubles.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { silentLogger, systemClock, systemRandom } from "../../core/runtime.ts";
 import { UsageError } from "../command.ts";
-import { DATABASE_OPTIONS, withDatabase, type OpenDatabase } from "../open-database.ts";
+import type { OpenDatabase } from "../open-database.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { noArgument, readArguments } from "../read-arguments.ts";
-import type { ForMany } from "./for-many.ts";
-import { checkNotOfService, printResult, type CommandResult } from "./put-right.ts";
+import { checkNotOfService, type CommandResult } from "./put-right.ts";
 import { eventOf } from "./send-event.ts";
 
-const INSTEAD = "paystate attention";
-
-const EACH = {
-  ...DATABASE_OPTIONS,
-  where: { type: "string", multiple: true },
-  workflow: { type: "string" },
-  state: { type: "string" },
-} as const;
+const INSTEAD = "paystate operator attention";
 
 /** The instances that a command is for, as it was called. */
 interface EachCall {
@@ -41,25 +32,18 @@ interface EachCall {
   readonly state: string | undefined;
 }
 
-/** A command with `--where`, `--workflow` or `--state` is for all instances that fit. */
-export const tellMany: ForMany = async ({ name, event }, args, print) => {
-  const { values, positionals } = readArguments(args, EACH);
-  const { where = [], workflow, state } = values;
-  if ([values.where, workflow, state].every((each) => each === undefined)) return false;
-  const [first = "", ...more] = positionals;
-  if (event === undefined && (first === "" || more.length > 0)) {
-    throw new UsageError("send expects ID EVENT, or --where FIELD=VALUE EVENT");
-  }
-  if (event !== undefined) noArgument(name, positionals);
-  const told = event ?? eventOf(first);
-  await withDatabase(values, async (open) =>
-    printResult(await tellEach(open, { where, workflow, state }, told), values, print),
-  );
-  return true;
-};
+/** The event that an act hands to each. */
+export function eachEvent(act: "send" | "stop" | "retry", event: string | undefined): EventObject {
+  if (act === "send") return eventOf(event ?? "");
+  return act === "stop" ? STOP : RETRY;
+}
 
 /** Tells all that the call is for. Interrupted, it is gone on with by any process that runs on the database. */
-async function tellEach(open: OpenDatabase, call: EachCall, event: EventObject): Promise<CommandResult> {
+export async function tellEach(
+  open: OpenDatabase,
+  call: EachCall,
+  event: EventObject,
+): Promise<CommandResult> {
   const storage = new EngineStore(open.storage, [searchRows]);
   const orders = await ordersOf(storage, call, event);
   for (const { workflow } of orders) {

@@ -1,5 +1,5 @@
 /**
- * Explains an instance in words for `paystate show`: why it waits, its chart with the active state, its last steps.
+ * Explains an instance in words for `paystate instance show`: why it waits, its chart with the active state, its last steps.
  */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
@@ -104,7 +104,7 @@ function steps({ instance, history }: FoundInstance): string {
     const what = `${shownEvent(type)} → ${stateWords(JSON.parse(row.value))}${causeOf(row, type, history)}`;
     return `${String(row.version).padStart(6)}  ${new Date(row.at).toISOString()}  ${what}`;
   });
-  const more = instance.version > last.length ? [`        … paystate history ${instance.id}`] : [];
+  const more = instance.version > last.length ? [`        … paystate instance history ${instance.id}`] : [];
   return ["The last steps:", ...more, ...lines].join("\n");
 }
 

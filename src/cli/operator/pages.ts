@@ -16,7 +16,8 @@ export function attentionPage(matters: readonly Matter[]): string {
   return matters
     .map(({ id, transactionId, accountId, since, message, actions }) => {
       const of = [transactionId, accountId].filter((each) => each !== undefined).join(", ");
-      const todo = actions.length === 0 ? "" : `\n    paystate resolve ${id} --action ${actions.join("|")}`;
+      const todo =
+        actions.length === 0 ? "" : `\n    paystate operator resolve ${id} --action ${actions.join("|")}`;
       return `${since}  ${message}${of === "" ? "" : ` (${of})`}${todo}`;
     })
     .join("\n");
@@ -45,7 +46,7 @@ export function resolutionPage({ id, action, state, address, allowed }: ResolveR
   const amounts = Object.entries(allowed ?? {}).map(([asset, amount]) => `${amount} ${asset}`);
   const what = amounts.length === 0 ? "" : `, at most ${amounts.join(", ")}`;
   const to = address === undefined ? "" : ` --address ${address}`;
-  return `${id}: ${action} has to be confirmed${what}: paystate approve ${id}${to}`;
+  return `${id}: ${action} has to be confirmed${what}: paystate operator approve ${id}${to}`;
 }
 
 /** The page about a settled transaction: its state on the chain, and the status shown to callers. */

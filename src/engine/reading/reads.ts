@@ -63,7 +63,7 @@ export interface InstanceReads {
    *
    * ```ts
    * const { deadLetters, failingTasks, unknownInstances } = await engine.troubles();
-   * if (deadLetters + failingTasks + unknownInstances > 0) console.log("look at paystate ps");
+   * if (deadLetters + failingTasks + unknownInstances > 0) console.log("look at paystate instance list");
    * ```
    */
   troubles(): Promise<TroubleCount>;

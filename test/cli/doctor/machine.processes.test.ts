@@ -237,7 +237,7 @@ test("the command prints a line for each check, and ends with 1 when one is wron
 });
 
 test.concurrent.each([
-  [["doctor", "now"], 'doctor takes no argument "now"'],
+  [["doctor", "now"], "too many arguments for 'doctor'. Expected 0 arguments but got 1."],
   [["doctor", "--data", "x", "--database", "y"], "expected --data or --database, not both"],
   [["doctor", "--data", "x", "--service", "y"], "expected --data or --service, not both"],
   [
@@ -246,6 +246,6 @@ test.concurrent.each([
   ],
 ])("`paystate %s` is refused", async (args, sentence) => {
   const { code, stdout, stderr } = await runCommand(args);
-  const told = `paystate: ${sentence}\nRun \`paystate --help\` for what it takes.\n`;
+  const told = `paystate: ${sentence}\nRun \`paystate doctor --help\` for what it takes.\n`;
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: told });
 });

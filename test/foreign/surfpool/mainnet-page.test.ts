@@ -70,7 +70,7 @@ class Reader {
       .replaceAll("copy.db", this.#file("copy.db"))
       .replaceAll("service.ts", "examples/deploy/service.ts");
     const args = [...named.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare = ""]) => quoted ?? bare);
-    return await this.#deployment.paystate(...args, ...(/^(accounts|keys) /.test(text) ? ["--json"] : []));
+    return await this.#deployment.paystate(...args, ...(/^(account|key) /.test(text) ? ["--json"] : []));
   }
 
   /** Does what a line of the page asks for. */
@@ -80,9 +80,9 @@ class Reader {
       // On devnet its prices never move, which is no fault and not ready for real money.
       const expected = text.startsWith("doctor --live") ? 2 : 0;
       expect(code, `paystate ${text}: ${stderr}`).toBe(expected);
-      if (text.startsWith("accounts")) this.#accountId = String(fieldOf(stdout, "accountId"));
-      if (text.startsWith("keys")) this.#apiKey = String(fieldOf(stdout, "key"));
-      if (text.startsWith("pause")) {
+      if (text.startsWith("account ")) this.#accountId = String(fieldOf(stdout, "accountId"));
+      if (text.startsWith("key ")) this.#apiKey = String(fieldOf(stdout, "key"));
+      if (text.startsWith("operator pause")) {
         await expect(this.#payOnce("private")).rejects.toThrow("ROUTING_UNAVAILABLE");
       }
     }
@@ -110,7 +110,7 @@ class Reader {
       await rename(`${DATABASE}${suffix}`, join(away, `payments.db${suffix}`)).catch(() => undefined);
     }
     await copyFile(this.#file("copy.db"), DATABASE);
-    await this.read("`npx paystate reconcile --service service.ts`");
+    await this.read("`npx paystate operator reconcile --service service.ts`");
     this.#running = await this.#deployment.start();
   }
 

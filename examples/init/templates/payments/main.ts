@@ -27,7 +27,7 @@ const address = await kept(
 const shop = { address, secret: webhookSecret, folder: "data/shipped" };
 const { app, service, close } = await createApp({ chain, clock: systemClock, storage, secret, shop });
 
-// The first customer, once. Others: npx paystate accounts create NAME --tier free --database data/payments.db
+// The first customer, once. Others: npx paystate account create NAME --tier free --database data/payments.db
 const apiKey = await kept("key", async () => {
   const { accountId } = await service.createAccount({ name: "first customer", tier: "free" });
   return (await service.issueKey({ accountId, environment: "test" })).key;

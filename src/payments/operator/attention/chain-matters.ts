@@ -18,7 +18,7 @@ export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]
       since,
       message:
         `the endpoints${endpoints.length === 0 ? "" : ` ${endpoints.join(", ")}`} differ about ${subject}: what depends ` +
-        "on it waits. Find out which endpoint is wrong, and take it out of service (paystate endpoint --suspend NAME)",
+        "on it waits. Find out which endpoint is wrong, and take it out of service (paystate operator endpoint --suspend NAME)",
       actions: [],
     }));
 }
@@ -53,7 +53,7 @@ export function loweredNumber(parts: LoweringParts): AttentionSource {
         since,
         message:
           `until ${isoTime(until)} ${who} what is believed to be final, as ${actor} has set it (${reason}). ` +
-          "It ends by itself; bring the other endpoints back, then run paystate reconcile",
+          "It ends by itself; bring the other endpoints back, then run paystate operator reconcile",
         actions: [],
       },
     ];

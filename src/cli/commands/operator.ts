@@ -1,0 +1,342 @@
+/** The operator's commands: a row each, with the call of the operator's part of a service and its page. */
+import type { ResolveCommand } from "../../payments/frame/acts/command.ts";
+import type { PausedScope } from "../../payments/operator/gates/pausing.ts";
+import { end, UsageError } from "../command.ts";
+import {
+  argument,
+  command,
+  flag,
+  neededOneOf,
+  neededText,
+  oneOf,
+  optionalNumber,
+  text,
+  wholeNumber,
+  type CommandRow,
+} from "../define.ts";
+import {
+  attentionPage,
+  auditPage,
+  erasurePage,
+  limitsPage,
+  pausedPage,
+  pursesPage,
+  recoveryPage,
+  resolutionPage,
+  scopeInWords,
+  settledPage,
+} from "../operator/pages.ts";
+import { acting, reading } from "./acting.ts";
+import { JSON_LINE, SERVICE } from "./shared.ts";
+
+/** What each action takes, and whether it must be given. */
+const ACTIONS = {
+  retry: {},
+  drop: {},
+  writeOff: {},
+  settle: { signature: "needed" },
+  hold: {},
+  release: {},
+  decline: {},
+  foreclose: { chunk: "needed" },
+  conclude: {},
+  refundTo: { address: "needed", asset: "optional" },
+  collect: {},
+  foreign: { mint: "needed", address: "optional" },
+} as const satisfies Record<ResolveCommand["action"], Partial<Record<Detail, "needed" | "optional">>>;
+
+type Detail = "signature" | "chunk" | "address" | "asset" | "mint";
+type Action = keyof typeof ACTIONS;
+
+const DETAILS: readonly Detail[] = ["signature", "chunk", "address", "asset", "mint"];
+const ACTION_NAMES = Object.keys(ACTIONS) as Action[];
+
+interface Decision extends Readonly<Partial<Record<Detail, string | undefined>>> {
+  readonly action: Action;
+}
+
+/** The service checks the rest of it, as for every caller. */
+function resolveCommandOf({ action, ...given }: Decision): ResolveCommand {
+  const takes: Partial<Record<Detail, "needed" | "optional">> = ACTIONS[action];
+  for (const detail of DETAILS) {
+    if (given[detail] === undefined && takes[detail] === "needed") {
+      throw new UsageError(`--action ${action} expects --${detail}`);
+    }
+    if (given[detail] !== undefined && takes[detail] === undefined) {
+      const taking = ACTION_NAMES.filter((name) => detail in ACTIONS[name]);
+      throw new UsageError(`--${detail} expects --action ${taking.join(" or ")}`);
+    }
+  }
+  const details = DETAILS.flatMap((detail) => {
+    const value = given[detail];
+    return value === undefined ? [] : [[detail, detail === "chunk" ? Number(value) : value] as const];
+  });
+  return { action, ...Object.fromEntries(details) } as ResolveCommand;
+}
+
+const SCOPE = {
+  mode: text("MODE", "wallet or private"),
+  asset: text("ASSET", "such as USDC"),
+  type: text("TYPE", "send, swap or payroll"),
+  account: text("ACCOUNT_ID", "of one account alone"),
+};
+
+type ScopeValues = Readonly<Partial<Record<keyof typeof SCOPE, string | undefined>>>;
+
+/** The service checks the words themselves. */
+function scopeOf({ mode, asset, type, account }: ScopeValues): PausedScope {
+  const given = { mode, asset, type, accountId: account };
+  return Object.fromEntries(Object.entries(given).filter(([, word]) => word !== undefined)) as PausedScope;
+}
+
+const ACCOUNT = { accountId: argument("ACCOUNT_ID", "the id of an account") };
+const MATTER = { id: argument("ID", "of a matter, or of the transaction of a private order") };
+const MINUTES = { least: 1, most: 24 * 60 };
+
+const decisions: readonly CommandRow[] = [
+  reading(
+    {
+      name: "operator attention",
+      help: "Lists what needs a person, oldest first, and what can be done about it",
+      takes: {},
+    },
+    async (operator) => {
+      const matters = await operator.attention();
+      return [matters, attentionPage(matters)];
+    },
+  ),
+  acting(
+    {
+      name: "operator resolve",
+      help: "Decides about a matter, or about an order of private mode",
+      takes: {
+        ...MATTER,
+        action: neededOneOf("ACTION", ACTION_NAMES, "what is decided"),
+        signature: text("SIGNATURE", "of settle: under which it landed"),
+        chunk: text("NUMBER", "of foreclose: the group of recipients that is given up, from 1"),
+        address: text("ADDRESS", "of refundTo and foreign: who gets what is there"),
+        asset: text("ASSET", "of refundTo; the order's own by default"),
+        mint: text("MINT", "of foreign: which tokens go; to the sender by default"),
+      },
+      check: resolveCommandOf,
+    },
+    async (operator, { id, ...decision }, by) => {
+      const resolution = await operator.resolve(id, resolveCommandOf(decision), by);
+      return [resolution, resolutionPage(resolution)];
+    },
+  ),
+  acting(
+    {
+      name: "operator approve",
+      help: "Confirms what was asked for last about a matter or an order",
+      takes: { ...MATTER, address: text("ADDRESS", "who gets the money, if anybody does") },
+    },
+    async (operator, { id, address }, by) => {
+      const resolution = await operator.approve(id, { address }, by);
+      return [resolution, resolutionPage(resolution)];
+    },
+  ),
+  acting(
+    {
+      name: "operator settle",
+      help: "Settles a wallet transaction, also one that was cancelled or given up, by what the chain shows of a signature",
+      takes: {
+        transactionId: argument("TRANSACTION_ID", "the id of a transaction"),
+        signature: neededText("SIGNATURE", "under which it landed"),
+      },
+    },
+    async (operator, wanted, by) => {
+      const settled = await operator.settleTransaction(wanted, by);
+      const { landing, ...rest } = settled;
+      return [{ ...rest, landing: { ...landing, fee: String(landing.fee) } }, settledPage(settled)];
+    },
+  ),
+  acting(
+    {
+      name: "account erase",
+      help: "Erases what names people, of a suspended account or of one customer's transactions, once nothing of it is open and its deposit addresses are 60 days old. The same command by another --actor does it. Amounts, addresses and signatures stay.",
+      takes: { ...ACCOUNT, reference: text("REFERENCE", "of one customer alone") },
+    },
+    async (operator, erasure, by) => {
+      const result = await operator.erase(erasure, by);
+      return [result, erasurePage(result)];
+    },
+  ),
+];
+
+const rules: readonly CommandRow[] = [
+  acting(
+    {
+      name: "operator pause",
+      help: "Takes nothing new of a kind, or nothing at all. What is under way goes on.",
+      takes: SCOPE,
+    },
+    async (operator, scope, by) => {
+      const entry = await operator.pause(scopeOf(scope), by);
+      return [entry, `Paused: ${scopeInWords(entry)}. Nothing new is taken; what is under way goes on.`];
+    },
+  ),
+  acting(
+    { name: "operator resume", help: "Takes again what was paused", takes: SCOPE },
+    async (operator, values, by) => {
+      const scope = scopeOf(values);
+      await operator.resume(scope, by);
+      return [scope, `Resumed: ${scopeInWords(scope)}.`];
+    },
+  ),
+  acting(
+    {
+      name: "operator suspend",
+      help: "Takes nothing new for an account. What is under way goes on.",
+      takes: ACCOUNT,
+    },
+    async (operator, { accountId }, by) => {
+      const account = await operator.suspendAccount(accountId, by);
+      return [account, `${accountId} is suspended. Nothing new is taken for it; what is under way goes on.`];
+    },
+  ),
+  acting(
+    { name: "operator restore", help: "Ends the suspension of an account", takes: ACCOUNT },
+    async (operator, { accountId }, by) => {
+      await operator.restoreAccount(accountId, by);
+      return [{ accountId }, `${accountId} is restored.`];
+    },
+  ),
+  reading(
+    { name: "operator paused", help: "Lists what is paused and who is suspended", takes: {} },
+    async (operator) => {
+      const [pauses, accounts] = await Promise.all([operator.paused(), operator.suspendedAccounts()]);
+      return [{ paused: pauses, suspended: accounts }, pausedPage(pauses, accounts)];
+    },
+  ),
+  reading({ name: "operator limits", help: "Lists the limits on amounts", takes: {} }, async (operator) => {
+    const all = await operator.limits();
+    return [all, limitsPage(all)];
+  }),
+  acting(
+    {
+      name: "operator limit",
+      help: "Sets limits on amounts of an asset, for one account or for every account, in place of those before. Without an amount it ends them. Then it lists all.",
+      takes: {
+        asset: neededText("ASSET", "such as USDC"),
+        perTransaction: text("AMOUNT", "the most of one transaction"),
+        perDay: text("AMOUNT", "the most of a day"),
+        direction: oneOf("DIRECTION", ["in", "out"], "default both"),
+        account: SCOPE.account,
+      },
+    },
+    async (operator, { account, ...limited }, by) => {
+      await operator.setLimits({ accountId: account, ...limited }, by);
+      const all = await operator.limits();
+      return [all, limitsPage(all)];
+    },
+  ),
+];
+
+const chain: readonly CommandRow[] = [
+  acting(
+    {
+      name: "operator witnesses",
+      help: "Believes what is final on the word of fewer endpoints, while some are missing, for a day at most. It ends by itself, or by --restore.",
+      takes: {
+        lower: optionalNumber("NUMBER", "how many have to agree", { least: 1, most: 100 }),
+        minutes: optionalNumber("MINUTES", "for how long", MINUTES),
+        restore: flag("ends that early"),
+      },
+      check({ lower, minutes, restore }) {
+        if ((lower === undefined) === (minutes === undefined) && (lower === undefined) === restore) return;
+        throw new UsageError("expected --lower NUMBER with --minutes MINUTES, or --restore");
+      },
+    },
+    async (operator, { lower, minutes }, by) => {
+      if (lower === undefined || minutes === undefined) {
+        await operator.restoreWitnesses(by);
+        return [{ restored: true }, "The ledger's own number of witnesses holds again."];
+      }
+      const entry = await operator.lowerWitnesses({ witnesses: lower, minutes }, by);
+      return [
+        entry,
+        `Until ${entry.until} the word of ${entry.witnesses} is enough for what is final. It ends by itself.`,
+      ];
+    },
+  ),
+  acting(
+    {
+      name: "operator endpoint",
+      help: "Takes an endpoint that answers wrongly out of service, for a day at most. It ends by itself, or by --restore.",
+      takes: {
+        suspend: text("NAME", "the endpoint that is not asked"),
+        minutes: optionalNumber("MINUTES", "for how long", MINUTES),
+        restore: text("NAME", "the endpoint that is asked again"),
+      },
+      check({ suspend, minutes, restore }) {
+        const isWhole = (suspend === undefined) === (minutes === undefined);
+        if (isWhole && (suspend === undefined) !== (restore === undefined)) return;
+        throw new UsageError("expected --suspend NAME with --minutes MINUTES, or --restore NAME");
+      },
+    },
+    async (operator, { suspend: endpoint = "", minutes = 0, restore }, by) => {
+      if (restore !== undefined) {
+        await operator.restoreEndpoint(restore, by);
+        return [{ restored: restore }, `${restore} is in service again.`];
+      }
+      const entry = await operator.suspendEndpoint({ endpoint, minutes }, by);
+      return [entry, `Until ${entry.until} ${entry.endpoint} is not asked. It ends by itself.`];
+    },
+  ),
+  reading(
+    {
+      name: "operator purses",
+      help: "Shows what the service's own wallets hold, what of it is promised, what the last day took, and how long the rest lasts",
+      takes: {},
+    },
+    async (operator) => {
+      const held = await operator.purses();
+      return [held, pursesPage(held)];
+    },
+  ),
+];
+
+const books: readonly CommandRow[] = [
+  reading(
+    {
+      name: "operator audit",
+      help: "Prints the audit log, oldest first",
+      takes: {
+        after: text("ID", "the last entry that is known"),
+        limit: wholeNumber("N", "how many", { least: 1, most: 1_000, fallback: 100 }),
+      },
+    },
+    async (operator, page) => {
+      const entries = await operator.auditLog(page);
+      return [entries, auditPage(entries)];
+    },
+  ),
+  command({
+    name: "operator reconcile",
+    help: "Holds every deposit address of private mode against the chain, and says what became of every base unit. It ends with 0 when everything is explained, with 1 when something is not, and with 2 when the chain cannot be read and nothing can be said.",
+    takes: { ...SERVICE, ...JSON_LINE },
+    run: async (values, print) => {
+      const { openService } = await import("../open-service.ts");
+      const { reconcile } = await import("../reconcile.ts");
+      const { service, close } = await openService(values);
+      const isExplained = await reconcile(service, print, values);
+      await close();
+      await end(isExplained ? 0 : 1);
+    },
+  }),
+  acting(
+    {
+      name: "operator recover",
+      help: "Brings back the orders of a recovery journal that the database does not know. What lies there goes back to the senders.",
+      takes: { file: argument("FILE", "a recovery journal") },
+    },
+    async (operator, { file }, by) => {
+      const { ordersIn } = await import("../operator/journal.ts");
+      const addresses = await operator.recover(await ordersIn(file), by);
+      return [{ addresses }, recoveryPage(addresses)];
+    },
+  ),
+];
+
+export const operatorCommands: readonly CommandRow[] = [...decisions, ...rules, ...chain, ...books];
