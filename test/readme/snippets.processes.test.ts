@@ -223,13 +223,7 @@ test("the embedded service takes a payment to its end with a key of the command,
     const env = { RPC_URL: rpc.url, MASTER_SECRET, PORT: String(await freePort()) };
     const service = run("embed", env);
     const [, url = ""] = await service.says(/listening on (\S+)/);
-    const { accountId } = await onDatabase<{ accountId: string }>(
-      "account",
-      "create",
-      "a",
-      "--tier",
-      "free",
-    );
+    const { accountId } = await onDatabase<{ accountId: string }>("account", "create", "a", "--tier", "free");
     const { key } = await onDatabase<{ key: string }>("key", "create", accountId);
     const transactionId = await sendSol({ url, key }, { from: alice.secretKey, to: bob.address });
     await service.says(new RegExp(`${transactionId} transaction\\.completed`));
