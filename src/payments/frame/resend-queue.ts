@@ -116,8 +116,8 @@ export class ConfirmedSignatureCache {
     const unknown = signatures.filter((signature) => !this.#known.has(signature));
     const shown = unknown.length === 0 ? [] : await this.#ledger.sightings(unknown).catch(unlessSilent);
     if (this.#known.size > MAX_REMEMBERED) this.#known = new Set();
-    for (const [index, signature] of unknown.entries())
-      if (shown[index] === "confirmed") this.#known.add(signature);
+    const confirmed = unknown.filter((_, index) => shown[index] === "confirmed");
+    for (const signature of confirmed) this.#known.add(signature);
     return new Set(signatures.filter((signature) => this.#known.has(signature)));
   }
 }

@@ -44,7 +44,7 @@ async function checkSigning(deps: PartyDeps, inputs: QuoteInput): Promise<readon
   const giving = accountsOf(assets.named(inputMint), sender === null ? [] : [sender]);
   const read = ledger.tokenAccountStates([...receiving, ...giving]);
   await allPass([
-    inputMint !== outputMint && sender !== null ? checkWallet(ledger, sender) : undefined,
+    ...(inputMint !== outputMint && sender !== null ? [checkWallet(ledger, sender)] : []),
     checkPayees(deps, transfers, sender),
     refuseUnderRent(ledger, get, transfers),
     read,
@@ -61,7 +61,7 @@ async function checkSigning(deps: PartyDeps, inputs: QuoteInput): Promise<readon
  * Waits for checks that ask at one moment, so that a node reads the accounts of all in one call. Throws the first fault in
  * this order.
  */
-async function allPass(checks: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+async function allPass(checks: readonly Promise<unknown>[]): Promise<void> {
   for (const check of await Promise.allSettled(checks)) if (check.status === "rejected") throw check.reason;
 }
 
