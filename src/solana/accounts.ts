@@ -1,4 +1,4 @@
-/** Reads accounts: what stands at an address, the metadata of mints, and the state of token accounts. */
+/** Reads accounts: what stands at an address, the metadata of mints, the state of token accounts, and the chain's clock. */
 import type { Commitment, AccountKind, MintMetadata, TokenAccountState } from "../ledger/ledger.ts";
 import { type EndpointCall, type NodeContext, ask } from "./ask.ts";
 import type { Account } from "./rpc/account.ts";
@@ -16,6 +16,9 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
+  CLOCK_BYTES,
+  CLOCK_SYSVAR,
+  SYSVAR_OWNER,
 } from "./programs.ts";
 import {
   programOf,
@@ -27,6 +30,9 @@ import {
 } from "./token-accounts.ts";
 import { associatedTokenAccount } from "./derived-addresses.ts";
 import type { AssetAccount } from "../ledger/routing.ts";
+import type { FirmCommitment } from "../ledger/reading.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { expectShape } from "./endpoint-failure.ts";
 
 /** A moment of the chain: a node that has not reached the slot is behind. */
 type Moment = Required<Pick<AccountQuery, "commitment" | "minContextSlot">>;
@@ -160,4 +166,29 @@ export async function amountsIn(
       mint === null ? lamportsIn(found[index]) : unitsOfAnybody(found[index], mint),
     );
   });
+}
+
+/** A block's slot, and its time in Unix seconds. */
+export interface BlockTime {
+  readonly slot: number;
+  readonly blockTime: number;
+}
+
+/** Reads the account's bytes; throws `EndpointFailure` when they are no clock. */
+export function readClock(account: Account | null | undefined): BlockTime {
+  const data = account?.owner === SYSVAR_OWNER ? account.data : undefined;
+  expectShape(data?.length === CLOCK_BYTES, "clock");
+  const slot = Number(data.readBigUInt64LE(0));
+  const blockTime = Number(data.readBigInt64LE(32));
+  expectShape(Number.isSafeInteger(slot) && Number.isSafeInteger(blockTime), "clock");
+  return { slot, blockTime };
+}
+
+export async function readEnd(
+  { rpc }: Pick<Endpoint, "rpc">,
+  commitment: FirmCommitment,
+): Promise<BlockTime> {
+  const dataSlice = { offset: 0, length: CLOCK_BYTES };
+  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment, dataSlice });
+  return readClock(accounts[0]);
 }

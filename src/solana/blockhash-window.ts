@@ -1,11 +1,13 @@
 /**
- * Reads how long a blockhash will still be accepted: a fresh blockhash, or the blockhash in a caller's transaction.
+ * Reads how long a blockhash will still be accepted, a fresh one or that of a caller's transaction, and how far the chain is.
  */
 import type { Evidence } from "../ledger/belief.ts";
 import type { LandingWindow } from "../ledger/ledger.ts";
 import { differ, follows, untilAgreed, weigh } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
-import { confirmedEnd, type NewestBlock } from "./routing/heights.ts";
+import type { FirmCommitment } from "../ledger/reading.ts";
+import type { RoutingLedger } from "../ledger/routing.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 // A transaction is accepted while its blockhash is among the newest 150 (MAX_PROCESSING_AGE): a rule of the protocol
 // that no RPC method tells. It is counted in blocks, so a change of slot time does not touch it.
@@ -163,4 +165,36 @@ export async function newestBlockhash(nodes: NodeContext): Promise<NewestBlockha
     if (handedOut.size > MAX_HANDED_OUT && oldest !== undefined) handedOut.delete(oldest);
     return { ...value, firstSlot: context.slot };
   });
+}
+
+export interface NewestBlock {
+  readonly slot: number;
+  readonly blockHeight: number;
+}
+
+/** See `RoutingLedger.heights`. */
+export async function heights(
+  nodes: NodeContext,
+  commitment: FirmCommitment,
+): ReturnType<RoutingLedger["heights"]> {
+  return await weigh(nodes, { of: "heights", question: endAt(commitment) }, (told) => {
+    const found = told.map(({ blockHeight }) => blockHeight);
+    return { agreed: agreedHeight(nodes, found), highest: Math.max(...found) };
+  });
+}
+
+/** The height that as many endpoints as must agree have reached. */
+function agreedHeight({ witnesses }: Pick<NodeContext, "witnesses">, told: readonly number[]): number {
+  return told.toSorted((one, other) => other - one)[witnesses - 1] ?? Math.min(...told);
+}
+
+export const finalizedEnd = endAt("finalized");
+export const confirmedEnd = endAt("confirmed");
+
+/** Reads slot and height in one answer: two answers could come from two nodes behind one name. */
+function endAt(commitment: FirmCommitment): (endpoint: Pick<Endpoint, "rpc">) => Promise<NewestBlock> {
+  return async ({ rpc }) => {
+    const { absoluteSlot, blockHeight } = await rpc.getEpochInfo(commitment);
+    return { slot: absoluteSlot, blockHeight };
+  };
 }

@@ -11,7 +11,7 @@ import { walkBlocks, type WalkCache } from "./block-proof.ts";
 import { chainOf, type Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage, type FoundLanding } from "./find-message.ts";
-import { finalizedEnd, type NewestBlock } from "./routing/heights.ts";
+import { finalizedEnd, type NewestBlock } from "./blockhash-window.ts";
 import { statusesOf } from "./statuses.ts";
 
 /** The finding of one endpoint, reduced to the needs of a verdict. */

@@ -8,10 +8,16 @@ import {
 } from "../ledger/ledger.ts";
 import { accountKinds, mints, amountsIn, tokenAccountStates } from "./accounts.ts";
 import { unasked } from "./agree.ts";
-import { ask, type NodeContext, type EndpointCall, type DeathProof } from "./ask.ts";
+import {
+  ask,
+  type NodeContext,
+  type EndpointCall,
+  type DeathProof,
+  broadcast,
+  takeSendPlace,
+} from "./ask.ts";
 import { balances } from "./balances.ts";
-import { landingWindow } from "./blockhash-window.ts";
-import { broadcast, takeSendPlace } from "./broadcast.ts";
+import { landingWindow, heights } from "./blockhash-window.ts";
 import { chainTime, surveyOf } from "./survey.ts";
 import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, withRole } from "./endpoint.ts";
@@ -28,7 +34,6 @@ import { rentMinimum, paymentCost } from "./payment-cost.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { holdingsOf } from "./routing/holdings-of.ts";
 import { funds } from "./routing/funds.ts";
-import { heights } from "./routing/heights.ts";
 import { signedBy } from "./routing/signed-by.ts";
 import { changesOfOrder } from "./routing/order-history.ts";
 import { readOrder } from "./routing/read-order.ts";

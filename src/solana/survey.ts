@@ -4,7 +4,7 @@ import type { NodeContext } from "./ask.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, isAsked, type Endpoint, withRole } from "./endpoint.ts";
 import { noteFailure, noteLook, noteTime, restOf, type EndpointTime } from "./health.ts";
-import { readEnd, type BlockTime } from "./routing/heights.ts";
+import { readEnd, type BlockTime } from "./accounts.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import { unasked } from "./agree.ts";
 

@@ -4,7 +4,7 @@ import type { Address } from "../../src/core/address.ts";
 import { readForeignJson } from "../../src/core/foreign-json.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import { answerBound as answersBound } from "../../src/solana/rpc/answer-bounds.ts";
+import { answerBound as answersBound } from "../../src/solana/rpc/bounded-fetch.ts";
 import { RpcNode } from "../../src/solana/rpc/rpc-node.ts";
 import { answerTooLarge } from "../../src/solana/endpoint-failure.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -10,7 +10,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../derived-addresses.ts";
 import { ACCOUNT_HEAD, CLOCK_SYSVAR } from "../programs.ts";
 import type { Account } from "../rpc/account.ts";
-import { readClock, type BlockTime } from "./heights.ts";
+import { readClock, type BlockTime } from "../accounts.ts";
 import { lamportsIn, unitsIn } from "../token-accounts.ts";
 import { MAX_SLOTS_BEHIND } from "../health.ts";
 

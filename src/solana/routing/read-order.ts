@@ -20,7 +20,7 @@ import { CLOCK_SYSVAR, RENT_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER, TOKEN_PROGRAM 
 import type { Account } from "../rpc/account.ts";
 import { untilKnown } from "../rpc/until-known.ts";
 import { readTokenAccount, isFrozen, lamportsIn } from "../token-accounts.ts";
-import { readClock, type BlockTime } from "./heights.ts";
+import { readClock, type BlockTime } from "../accounts.ts";
 
 /** See `RoutingLedger.readOrder`. */
 export async function readOrder(

@@ -9,6 +9,7 @@ import {
   CallWriter,
   isObject,
   MAX_BATCH_BYTES,
+  rejected,
   resultOf,
   type Outcome,
   type RpcBatchFetch,
@@ -160,7 +161,7 @@ class CallQueue {
     lane.size = 0;
     lane.plans += 1;
     lane.underWay += 1;
-    const outcomes = await this.#send(calls);
+    const outcomes = await this.#send(calls).catch((reason: unknown) => calls.map(() => rejected(reason)));
     for (const [index, call] of calls.entries()) this.#tell(call, outcomes[index]);
     lane.underWay -= 1;
     if (lane.wanted.length > 0) void this.#leave(lane);
@@ -191,9 +192,11 @@ class CallQueue {
   }
 
   async #sendAlone({ method, params, resolve, reject }: Wanted): Promise<void> {
-    const [outcome] = await this.#send([{ method, params }]);
-    if (outcome?.status === "fulfilled") resolve(outcome.value);
-    else reject(outcome?.reason);
+    try {
+      resolve(resultOf((await this.#send([{ method, params }]))[0]));
+    } catch (error) {
+      reject(error);
+    }
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type LandedTransaction,
 } from "./landed-transaction.ts";
 import type { RpcCall } from "./rpc-call.ts";
-import { MOST_WITH_MEMOS } from "./answer-bounds.ts";
+import { MOST_WITH_MEMOS } from "./bounded-fetch.ts";
 import { untilKnown, type Patience } from "./until-known.ts";
 
 /** The outcome of a run over a blockhash that the node does not know. */
