@@ -51,7 +51,7 @@ export function orderQuotes(deps: OrderQuoteDeps): QuoteWay {
     checkParties: (inputs) => checkParties(deps, inputs),
     price: (inputs, pair) =>
       pair.give.mint === pair.get.mint ? priceTransfer(deps, inputs, pair) : priceSwap(deps, inputs, pair),
-    checkSender: async (inputs, priced) => checkSwapper(deps, inputs, priced).catch(unchecked),
+    checkSender: async (inputs, price) => checkSwapper(deps, inputs, await price).catch(unchecked),
   };
 }
 

@@ -31,7 +31,7 @@ export function swapQuotes(deps: SwapQuoteDeps): QuoteWay {
     checkParties: (inputs) => checkSigningParties(deps, inputs),
     price: (inputs, pair) => priceSwap(deps, inputs, pair),
     // What a swap leaves of SOL is known when it is run.
-    checkSender: (inputs, priced) => warnOfShortage(deps, inputs, { ...priced, least: async () => 0n }),
+    checkSender: (inputs, price) => warnOfShortage(deps, inputs, { price, least: async () => 0n }),
   };
 }
 

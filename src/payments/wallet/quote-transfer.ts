@@ -25,8 +25,8 @@ export function transferQuotes(deps: Pick<ServiceContext, "ledger" | "assets">):
     checkCount: () => undefined,
     checkParties: (inputs) => checkSigningParties(deps, inputs),
     price: (inputs, { give }) => priceTransfer(ledger, give, inputs),
-    checkSender: async (inputs, priced) =>
-      warnOfShortage(deps, inputs, { ...priced, least: () => ledger.rentMinimum(0) }),
+    checkSender: (inputs, price) =>
+      warnOfShortage(deps, inputs, { price, least: () => ledger.rentMinimum(0) }),
   };
 }
 

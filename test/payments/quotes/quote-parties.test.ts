@@ -3,6 +3,7 @@ import { Keypair, PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
 import { formatAmount } from "../../../src/core/amount.ts";
+import { nodeAsked } from "../../../src/core/diagnostics.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
@@ -358,3 +359,14 @@ describe("a quote in private mode", () => {
 
 /** The wallet of somebody who holds nothing. */
 const payee = (n: number): string => Keypair.fromSeed(new Uint8Array(32).fill(n + 100)).publicKey.toBase58();
+
+test("a quote of SOL reads the accounts of its sender and recipients in one call", async ({ world }) => {
+  const coins = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.5" } as const;
+  // Prices and the newest block are known after the first.
+  await quoteFor(world, world.bob, coins);
+  const methods: string[] = [];
+  const stop = nodeAsked.subscribe(({ method }) => void methods.push(method));
+  await quoteFor(world, world.bob, coins);
+  stop();
+  expect(methods).toEqual(["getMultipleAccounts"]);
+});

@@ -56,11 +56,28 @@ interface PayingWallet {
  */
 export async function shortageOf(
   { ledger, assets }: { readonly ledger: Pick<Ledger, "funds">; readonly assets: Assets },
-  { sender, give, amount, networkFee, rent, least }: PayingWallet,
+  wallet: PayingWallet,
 ): Promise<PaymentError<"INSUFFICIENT_BALANCE"> | null> {
+  return shortageIn(await fundsOf(ledger, wallet), assets, wallet);
+}
+
+/** What a wallet holds that bears on a payment, at commitment confirmed. */
+export async function fundsOf(
+  ledger: Pick<Ledger, "funds">,
+  { sender, give }: Pick<PayingWallet, "sender" | "give">,
+): ReturnType<Ledger["funds"]> {
+  const mint = ledgerMint(give);
+  return ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
+}
+
+/** See `shortageOf`, for a wallet that was read. */
+export function shortageIn(
+  { funds }: Awaited<ReturnType<Ledger["funds"]>>,
+  assets: Assets,
+  { give, amount, networkFee, rent, least }: PayingWallet,
+): PaymentError<"INSUFFICIENT_BALANCE"> | null {
   const sol = assets.named("SOL");
   const mint = ledgerMint(give);
-  const { funds } = await ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
   const lamports = funds[0]?.lamports ?? 0n;
   const held = mint === null ? lamports : (funds[0]?.tokens[0] ?? 0n);
   if (held < amount) return tooLittle(give, "amount", { required: amount, available: held });

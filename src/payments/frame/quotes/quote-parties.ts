@@ -7,7 +7,7 @@ import type { Address } from "../../../core/address.ts";
 import { fieldError, PaymentError } from "../../../errors/errors.ts";
 import type { Immutable } from "../../../core/immutable.ts";
 import { LedgerUnavailable, type TokenAccountState } from "../../../ledger/ledger.ts";
-import { shortageOf } from "../assets/amount-errors.ts";
+import { fundsOf, shortageIn } from "../assets/amount-errors.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import { refuseUnderRent } from "../recipients/rent-checks.ts";
 import { checkPayees, checkWallet, type PayeeTransfer } from "../recipients/recipients.ts";
@@ -61,26 +61,32 @@ async function checkSigning(deps: PartyDeps, inputs: QuoteInput): Promise<readon
  * Waits for checks that ask at one moment, so that a node reads the accounts of all in one call. Throws the first fault in
  * this order.
  */
-async function allPass(checks: readonly Promise<unknown>[]): Promise<void> {
+export async function allPass(checks: readonly Promise<unknown>[]): Promise<void> {
   for (const check of await Promise.allSettled(checks)) if (check.status === "rejected") throw check.reason;
 }
 
-/** The price of what its sender signs, and the lamports that its wallet keeps at least. */
-type SignedPrice = Pick<PricedQuote["priced"], "inputAmount" | "networkFee" | "rent"> & {
+/** The price of what its sender signs, which is being made, and the lamports that its wallet keeps at least. */
+interface SignedPrice {
+  readonly price: Promise<Pick<PricedQuote["priced"], "inputAmount" | "networkFee" | "rent">>;
   readonly least: () => Promise<bigint>;
-};
+}
 
-/** For a transaction that its sender signs: warns of what its wallet lacks at this price. */
+/**
+ * For a transaction that its sender signs: warns of what its wallet lacks at this price. The wallet is read at once, beside
+ * those of the other parties.
+ */
 export async function warnOfShortage(
   { ledger, assets }: PartyDeps,
   { sender, inputMint }: QuoteInput,
-  { inputAmount: amount, networkFee, rent, least }: SignedPrice,
+  { price, least }: SignedPrice,
 ): Promise<readonly QuoteWarning[]> {
   if (sender === null) return [];
   try {
     const give = assets.named(inputMint);
+    const [held, priced] = await Promise.all([fundsOf(ledger, { sender, give }), price]);
+    const { inputAmount: amount, networkFee, rent } = priced;
     const wallet = { sender, give, amount, networkFee, rent, least: await least() };
-    const lacking = await shortageOf({ ledger, assets }, wallet);
+    const lacking = shortageIn(held, assets, wallet);
     if (lacking === null) return [];
     return [{ code: "insufficient_balance", message: lacking.message, balance: lacking.details }];
   } catch (error) {

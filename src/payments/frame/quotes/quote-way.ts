@@ -35,6 +35,6 @@ export interface QuoteWay {
   /** The warnings about sender and recipients, as the chain tells. */
   checkParties(inputs: QuoteInput): Promise<readonly QuoteWarning[]>;
   price(inputs: QuoteInput, pair: PricedPair): Promise<PricedQuote>;
-  /** The warnings about the sender at this price. */
-  checkSender(inputs: QuoteInput, priced: PricedQuote["priced"]): Promise<readonly QuoteWarning[]>;
+  /** The warnings about the sender at the price that is being made. */
+  checkSender(inputs: QuoteInput, priced: Promise<PricedQuote["priced"]>): Promise<readonly QuoteWarning[]>;
 }

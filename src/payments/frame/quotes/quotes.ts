@@ -14,7 +14,7 @@ import { parseRequest } from "../request-fields.ts";
 import { quoteRequest, type QuoteRequest } from "../requests.ts";
 import { type ServiceContext, storageTime } from "../service-context.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
-import { countParties } from "./quote-parties.ts";
+import { allPass, countParties } from "./quote-parties.ts";
 import type { Asked, QuoteWay } from "./quote-way.ts";
 import {
   quoteBody,
@@ -142,12 +142,14 @@ export class QuoteService {
     way.checkCount(inputs.recipients?.length ?? 0);
     const count = countParties(inputs);
     if (count > 0) onParties?.(count);
-    const ofParties = count > 0 ? await way.checkParties(inputs) : [];
     const pair = { give: assets.named(inputs.inputMint), get: assets.named(inputs.outputMint), now };
-    const priced = await way.price(inputs, pair);
-    const ofSender = await way.checkSender(inputs, priced.priced);
+    const parties = count > 0 ? way.checkParties(inputs) : Promise.resolve([]);
+    const pricing = parties.then(() => way.price(inputs, pair));
+    const price = pricing.then(({ priced }) => priced);
+    const sender = way.checkSender(inputs, price);
+    await allPass([parties, pricing, price, sender]);
     // Both may have met the same silence.
-    return { ...priced, warnings: [...new Set([...ofParties, ...ofSender])] };
+    return { ...(await pricing), warnings: [...new Set([...(await parties), ...(await sender)])] };
   }
 
   /** Throws `ROUTING_UNAVAILABLE` off where no way takes it. */
