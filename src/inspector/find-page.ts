@@ -5,6 +5,7 @@ import type { Clock } from "../core/runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
+import { allShown } from "./payments/module-views.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
 import { actsSection } from "./pages/act-pages.ts";
 import { searchPage, listPage } from "./pages/list-page.ts";
@@ -160,16 +161,16 @@ async function searchPayments(payments: InspectedPaymentParts, text: string): Pr
   const { reads } = payments;
   const parsed = parseAddress(text);
   const named = "address" in parsed ? parsed.address : null;
-  const [attempts, order, quote, notice, delivery] = await Promise.all([
+  const [attempts, own, quote, notice, delivery] = await Promise.all([
     reads.attempts([text]),
-    named === null ? null : reads.orderAt(named),
+    allShown((module) => module.search(payments, text)),
     reads.quote(text),
     reads.notice(text),
     reads.delivery(text),
   ]);
   return [
     ...attempts.map(({ transactionId }) => [transactionId, "its signature"] as const),
-    ...(order === null ? [] : [[order.id, "its deposit address"] as const]),
+    ...own,
     ...(quote === null || quote.usedBy === null ? [] : [[quote.usedBy, "its quote"] as const]),
     ...(notice === null ? [] : [[notice.transactionId, "its notice"] as const]),
     ...(delivery === null ? [] : [[delivery.transactionId, "its delivery"] as const]),

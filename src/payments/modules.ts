@@ -19,8 +19,8 @@ import { wallet } from "./wallet/module.ts";
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type CreatedTransactionBody =
-  | CreatedTransferBody
-  | CreatedOrderBody;
+  | CreatedOrderBody
+  | CreatedTransferBody;
 
 /** Options of the service that modules take. */
 // prettier-ignore

@@ -17,7 +17,7 @@ import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts"
 import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReader, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
-import type { OrderedTransaction } from "../../payments/private/tables.ts";
+import type { TransactionView } from "../../payments/frame/tables/orders.ts";
 import { paymentTables } from "../../payments/payment-storage.ts";
 import { redactionOf } from "../../core/redacting-log.ts";
 import { silentLogger } from "../../core/runtime.ts";
@@ -84,7 +84,7 @@ function sentences(
 
 async function progressOf(
   { payments }: ReturnType<typeof paymentCharts>,
-  order: OrderedTransaction,
+  order: TransactionView,
 ): Promise<string[]> {
   if (order.recipients.length < 2) return [];
   const { paid, recipients } = await readMoney(payments, order);

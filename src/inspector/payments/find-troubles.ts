@@ -1,5 +1,6 @@
-/** Finds troubles of a payment service: held orders, failing webhooks, and matters reported to the operator. */
+/** Finds troubles of a payment service: those of modules, failing webhooks, and matters reported to the operator. */
 import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
+import { allShown } from "./module-views.ts";
 
 const MAX_FOUND = 50;
 
@@ -9,8 +10,8 @@ export async function troublesOf(
 ): Promise<(readonly [id: string, trouble: string])[]> {
   if (payments === undefined) return [];
   const { reads } = payments;
-  const [held, matters, abandoned, retried] = await Promise.all([
-    reads.openHolds(MAX_FOUND),
+  const [own, matters, abandoned, retried] = await Promise.all([
+    allShown((module) => module.troubles(payments, MAX_FOUND)),
     reads.openMatters(MAX_FOUND),
     reads.abandonedDeliveries(MAX_FOUND),
     reads.retriedDeliveries(MAX_FOUND),
@@ -19,7 +20,7 @@ export async function troublesOf(
     abandoned.map(async ({ webhookId }) => reads.deliveriesTo(webhookId, { below: null, limit: MAX_FOUND })),
   );
   return [
-    ...held.map(({ order, reason }) => [order, `held: ${reason}`] as const),
+    ...own,
     ...matters.flatMap(({ transactionId, message, state }) =>
       transactionId === null || state !== "waiting" ? [] : [[transactionId, message] as const],
     ),

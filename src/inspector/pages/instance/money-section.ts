@@ -3,13 +3,8 @@
  */
 import { round } from "../../chart/draw-svg.ts";
 import { Html, escaped, html } from "../../html.ts";
-import {
-  amountWords,
-  sumOf,
-  type MoneyReport,
-  type MoneyTally,
-  type MoneyEntry,
-} from "../../payments/read-money.ts";
+import { amountWords, sumOf, type MoneyEntry, type MoneyTally } from "../../payments/money.ts";
+import type { MoneyReport } from "../../payments/read-money.ts";
 
 /** Above this number of lines the picture shows sums; the table below still lists the first lines. */
 const MAX_BANDS = 8;

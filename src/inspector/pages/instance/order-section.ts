@@ -1,6 +1,6 @@
 /** The order that an instance belongs to as a tree of links, in which the instance itself is marked. */
 import { html, type Html } from "../../html.ts";
-import type { OrderPart } from "../../payments/read-order-tree.ts";
+import type { OrderPart } from "../../payments/order-part.ts";
 import type { Links } from "../page.ts";
 
 export function orderSection(links: Links, tree: OrderPart, own: string): Html {

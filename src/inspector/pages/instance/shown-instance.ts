@@ -5,7 +5,7 @@ import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
 import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
-import type { OrderPart } from "../../payments/read-order-tree.ts";
+import type { OrderPart } from "../../payments/order-part.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import { valueOf, type FoundInstance } from "../../read-instances.ts";
 import { madeBy, type ReplayedHistory } from "../../recount/replay-history.ts";

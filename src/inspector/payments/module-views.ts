@@ -1,0 +1,26 @@
+/** The modules that show rows of their own. A module has one line here, which goes with the module. */
+import type { ModuleView } from "./module-view.ts";
+import { privateView } from "./private-view.ts";
+
+// prettier-ignore
+export const MODULE_VIEWS: readonly ModuleView[] = [
+  privateView,
+];
+
+/** What the first module that knows of it shows; null where none does. */
+export async function firstShown<Shown>(
+  show: (module: ModuleView) => Promise<Shown | null>,
+): Promise<Shown | null> {
+  for (const module of MODULE_VIEWS) {
+    const shown = await show(module);
+    if (shown !== null) return shown;
+  }
+  return null;
+}
+
+/** What all modules show together. */
+export async function allShown<Shown>(
+  show: (module: ModuleView) => Promise<readonly Shown[]>,
+): Promise<readonly Shown[]> {
+  return (await Promise.all(MODULE_VIEWS.map(show))).flat();
+}
