@@ -2,7 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import { rentOf } from "../../src/ledger/order-reading.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";
+import { privateFixture, type PrivateFixture } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { report, type Figure } from "./figures.ts";
 import { NodeCalls } from "./node-calls.ts";
 import { receiptsOf } from "../kit/receipts.ts";

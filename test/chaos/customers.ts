@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { formatAmount } from "../../src/core/amount.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import type { Answered, Asked, CarefulApi } from "./careful-api.ts";
 import type { Wish } from "./plan.ts";
 import type { ChaosWallet } from "./processes/settings.ts";

@@ -4,7 +4,8 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { privateFixture, units } from "../kit/private-fixture.ts";
+import { privateFixture } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { webhookWorld } from "../payments/webhooks/webhook-world.ts";
 import { CORPUS, livesIn, type StoredLives } from "./lives.ts";
 

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, type PaymentClient } from "../../src/client/index.ts";
 import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { newDataFolder, runCommand, startProgram, type Ended, type Running } from "../cli/command.ts";
 
 /** A chain of no money's worth, with two mints of its own. */

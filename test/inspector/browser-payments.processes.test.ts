@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createHttpHandler, type PaymentService } from "../../src/index.ts";
 import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { DAY, MINUTE, orderedAs, type Scene } from "../payments/private/scene.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";
 import { ALL_EVENTS } from "../payments/webhooks/webhook-world.ts";

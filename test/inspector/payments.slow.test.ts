@@ -4,7 +4,7 @@ import { createHttpHandler } from "../../src/index.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";
 import { orderedAs, type Scene } from "../payments/private/scene.ts";
 import { BY } from "../kit/by.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { viewerOf } from "./viewer.ts";
 
 const inspect = ({ service, clock }: Pick<Scene, "service" | "clock">) =>

@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { createHttpHandler } from "../../src/index.ts";
-import { privateFixture, units } from "../kit/private-fixture.ts";
+import { privateFixture } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { launchBrowser, listen, NARROW, WIDE } from "./browser-kit.ts";
 
 const PICTURE = join(import.meta.dirname, "../../src/inspector/inspector.png");

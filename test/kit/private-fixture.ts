@@ -1,18 +1,13 @@
 /** A payment service with private mode on: sponsor and treasury funded, SOL at 150 dollars. */
-import { createFreezeAccountInstruction } from "@solana/spl-token";
-import { PublicKey } from "@solana/web3.js";
-import { SOL_MINT } from "../../src/core/address.ts";
-import { formatAmount, parseAmount } from "../../src/core/amount.ts";
+import { formatAmount } from "../../src/core/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type { PrivateRoutingOptions } from "../../src/payments/private/private-routing-options.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
-import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/prices.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
-import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
+import type { Funds } from "../../src/local/index.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
-import { land } from "../solana/signed-transaction.ts";
+import { freezeAccount, solAt150, units } from "./money.ts";
+import { routingOptions, type GivenRouting, type OrderBody } from "./routing.ts";
 import { serviceFixture, type ServiceFixture } from "./service-fixture.ts";
 
 /** What a test of private mode works with. */
@@ -20,10 +15,7 @@ export interface PrivateFixture extends ServiceFixture {
   readonly sponsor: Wallet;
   readonly treasury: Wallet;
   /** Quotes and posts an order. */
-  order(
-    caller: Caller,
-    order: Order,
-  ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedOrderBody }>;
+  order(caller: Caller, order: Order): Promise<{ readonly quote: QuoteBody; readonly body: OrderBody }>;
   /** Sends money to an address from outside, and lets it be finalized and seen. */
   deposit(address: string, funds: Funds): Promise<void>;
   /** Lets slots pass until what is under way has become final, as often as it takes. */
@@ -44,7 +36,7 @@ export interface Order {
 /** `ledgerOn` gives the service nodes of its own; the fixture goes on asking an honest one. */
 export async function privateFixture(
   options: Parameters<typeof serviceFixture>[0] = {},
-  routing: Partial<PrivateRoutingOptions> = {},
+  routing: GivenRouting = {},
   ledgerOn?: (chain: ChainFixture) => Ledger,
 ): Promise<PrivateFixture> {
   let wallets: { sponsor: Wallet; treasury: Wallet } | undefined;
@@ -56,12 +48,12 @@ export async function privateFixture(
     wallets = { sponsor, treasury };
     return {
       ...(ledgerOn === undefined ? {} : { ledger: ledgerOn(chain) }),
-      privateRouting: {
+      ...routingOptions({
         sponsor: keypairSigner(sponsor.secretKey),
         treasury: treasury.address,
         prices: solAt150(chain),
         ...routing,
-      },
+      }),
     };
   });
   if (wallets === undefined) throw new Error("the wallets are founded before the service is made");
@@ -97,7 +89,7 @@ export async function privateFixture(
         sender: sender.address,
         recipients,
       });
-      return { quote, body: body as CreatedOrderBody };
+      return { quote, body: body as OrderBody };
     },
     async deposit(address, funds) {
       chain.fund(address, funds);
@@ -114,35 +106,4 @@ export async function privateFixture(
       return [funds[0]?.lamports ?? 0n, funds[0]?.tokens[0] ?? 0n, funds[0]?.tokens[1] ?? 0n];
     },
   };
-}
-
-/** SOL at 150 dollars. */
-export function solAt150({ mints }: Pick<ChainFixture, "mints">): PriceSource {
-  return fixedPrices({
-    [SOL_MINT]: 1_000_000_000n,
-    [mints.USDC]: 150_000_000n,
-    [mints.USDT]: 150_000_000n,
-  });
-}
-
-/** Has the issuer freeze the wallet's token account. */
-export async function freezeAccount(
-  fixture: ChainFixture,
-  wallet: Wallet,
-  asset: "USDC" | "USDT",
-): Promise<void> {
-  const { chain, mints } = fixture;
-  const account = new PublicKey(associatedTokenAddress(wallet.address, mints[asset]));
-  const authority = new PublicKey(chain.faucet.address);
-  await land(fixture, {
-    signers: [chain.faucet],
-    instructions: [createFreezeAccountInstruction(account, new PublicKey(mints[asset]), authority)],
-  });
-}
-
-/** Base units of a decimal string. */
-export function units(amount: string, decimals: number): bigint {
-  const read = parseAmount(amount, decimals);
-  if ("fault" in read) throw new Error(`${amount} is no amount: ${read.fault}`);
-  return read.amount;
 }

@@ -5,14 +5,13 @@ import type { Move } from "../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction, type Signer } from "../../src/ledger/sign-transaction.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Funds } from "../../src/local/index.ts";
-import type { PrivateRoutingOptions } from "../../src/payments/private/private-routing-options.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
-import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import { deskProvider, type DeskOptions } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { SwapProvider } from "../../src/payments/frame/exchange/swap-provider.ts";
 import { signingKey, type Wallet } from "./chain-fixture.ts";
+import type { GivenRouting, OrderBody } from "./routing.ts";
 import { privateFixture, type PrivateFixture } from "./private-fixture.ts";
 
 /** What a test of swaps works with. */
@@ -30,10 +29,7 @@ export interface SwapFixture extends PrivateFixture {
     swap: Swap,
   ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedTransferBody }>;
   /** Quotes and posts a private swap. */
-  orderSwap(
-    caller: Caller,
-    swap: Swap,
-  ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedOrderBody }>;
+  orderSwap(caller: Caller, swap: Swap): Promise<{ readonly quote: QuoteBody; readonly body: OrderBody }>;
   /** The desk by the key it has in this test, as its operator has it. */
   readonly deskWallet: Wallet;
   /** Has a wallet carry out moves of its own, past the service, and become final. */
@@ -72,7 +68,7 @@ const DESK_SECRET = new Uint8Array(32).fill(9);
 /** What may be other than usual. */
 export interface SwapSettings {
   readonly options?: Parameters<typeof privateFixture>[0];
-  readonly routing?: Partial<PrivateRoutingOptions>;
+  readonly routing?: GivenRouting;
   readonly desk?: Partial<DeskOptions>;
   readonly inventory?: Funds;
   /** Another provider that trades with the desk's key. */
@@ -161,7 +157,7 @@ export async function swapFixture({
         sender: sender.address,
         recipients: [{ address: sender.address, amount: quoted.outputAmount }],
       });
-      return { quote: quoted, body: body as CreatedOrderBody };
+      return { quote: quoted, body: body as OrderBody };
     },
   };
 }

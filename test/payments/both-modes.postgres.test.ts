@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";
-import { type PrivateFixture, privateFixture, units } from "../kit/private-fixture.ts";
+import { type PrivateFixture, privateFixture } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { postgresStorage } from "../kit/storages.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";

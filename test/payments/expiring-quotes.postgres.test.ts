@@ -4,7 +4,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { adapters } from "../kit/adapters.ts";
 import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
 import { postgresStorage } from "../kit/storages.ts";
 import { drawn } from "../kit/thorough.ts";

@@ -18,7 +18,8 @@ import type { SwapProvider } from "../../src/payments/frame/exchange/swap-provid
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { units, type PrivateFixture } from "../kit/private-fixture.ts";
+import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
 import { land } from "../solana/signed-transaction.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";

@@ -15,7 +15,8 @@ import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/p
 import type { ScreenAddress } from "../../src/payments/frame/recipients/recipients.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { turns } from "../kit/engine-world.ts";
-import { solAt150, units, type PrivateFixture } from "../kit/private-fixture.ts";
+import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { solAt150, units } from "../kit/money.ts";
 import { privateTest as test } from "../kit/private-test.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";

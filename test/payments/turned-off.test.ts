@@ -2,7 +2,7 @@
 import { describe, expect } from "vitest";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import type { SwapFixture } from "../kit/swap-fixture.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { swapTest } from "../kit/swap-test.ts";

@@ -8,7 +8,8 @@ import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteRequest, TransactionRequest } from "../../src/payments/frame/requests.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { units, type PrivateFixture } from "../kit/private-fixture.ts";
+import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import { privateTest } from "../kit/private-test.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";
 

@@ -10,7 +10,7 @@ import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept
 import type { ScreenAddress } from "../../src/payments/frame/recipients/recipients.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import type { Send } from "../kit/service-fixture.ts";
 import type { Swap, SwapFixture } from "../kit/swap-fixture.ts";
 import { signed, type Signing } from "../solana/signed-transaction.ts";

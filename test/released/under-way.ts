@@ -10,7 +10,7 @@ import { sqliteStorage } from "../../storage/sqlite.ts";
 import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { BY } from "../kit/by.ts";
 import { restoredAt } from "../kit/odd-endpoints.ts";
-import { units } from "../kit/private-fixture.ts";
+import { units } from "../kit/money.ts";
 import {
   act,
   DAY_MS,

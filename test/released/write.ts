@@ -16,7 +16,7 @@ import { chainFixture } from "../kit/chain-fixture.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { sharedCertificate } from "../kit/loopback-certificate.ts";
 import { postgresPrograms, startPostgres } from "../kit/postgres-server.ts";
-import { solAt150 } from "../kit/private-fixture.ts";
+import { solAt150 } from "../kit/money.ts";
 import { swapFixture } from "../kit/swap-fixture.ts";
 import { ended } from "./ended.ts";
 import { type Making, Verdicts } from "./orders.ts";

@@ -19,7 +19,8 @@ import { fixedPrices } from "../../src/payments/frame/prices/prices.ts";
 import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { land } from "../solana/signed-transaction.ts";
-import { freezeAccount, type PrivateFixture } from "../kit/private-fixture.ts";
+import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { freezeAccount } from "../kit/money.ts";
 import { privateTest as test } from "../kit/private-test.ts";
 
 /** A mint of so many decimals, whose issuer is the chain's faucet. */

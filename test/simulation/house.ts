@@ -4,7 +4,7 @@ import type { Funds } from "../../src/local/index.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
-import { solAt150 } from "../kit/private-fixture.ts";
+import { solAt150 } from "../kit/money.ts";
 
 /** Wallets of a world, by name, and the use that a service has of them. */
 export interface House {

@@ -3,7 +3,7 @@ import type { Address } from "../../src/core/address.ts";
 import { formatAmount } from "../../src/core/amount.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
-import { freezeAccount, units } from "../kit/private-fixture.ts";
+import { freezeAccount, units } from "../kit/money.ts";
 import { signAsFirst } from "../kit/swap-fixture.ts";
 import type { Act, Stage } from "./flow.ts";
 import { CUSTOMER } from "./house.ts";

@@ -12,7 +12,8 @@ import type { PaymentServiceOptions } from "../../../src/service/payment-service
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { BY } from "../../kit/by.ts";
 import { oddEndpoint } from "../../kit/odd-endpoints.ts";
-import { solAt150, type PrivateFixture } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { sqliteStorage } from "../../kit/storages.ts";

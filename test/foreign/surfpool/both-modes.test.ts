@@ -12,7 +12,7 @@ import { FeeMarket } from "../../kit/fee-market.ts";
 import { NodeProxy } from "../../kit/node-proxy.ts";
 import { allOf, everyFifth, everySecond, ODD_ANSWERS, pool, sendLimit } from "../../kit/odd-endpoints.ts";
 import { SCOPES } from "../../../src/payments/frame/accounts/caller.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { signPayment } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { bytesOfVersion1 } from "../../kit/version-1.ts";

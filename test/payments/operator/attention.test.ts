@@ -24,7 +24,7 @@ import { fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
-import { solAt150 } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/money.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { drawn } from "../../kit/thorough.ts";
 import { heard as asHint } from "../../../src/ledger/heard.ts";

@@ -5,7 +5,7 @@ import type { Table } from "../../../storage/table.ts";
 import { paymentTables } from "../../../src/payments/payment-storage.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
 import { privateTest } from "../../kit/private-test.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { webhookTest } from "../webhooks/webhook-test.ts";
 import type { WebhookWorld } from "../webhooks/webhook-world.ts";
 

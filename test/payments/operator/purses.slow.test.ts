@@ -13,7 +13,7 @@ import { living } from "../../service/late-node.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { createPaymentService } from "../../../src/service/create-payment-service.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
-import { solAt150, units } from "../../kit/private-fixture.ts";
+import { solAt150, units } from "../../kit/money.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { createLocalChain } from "../../../src/local/index.ts";
-import { solAt150 } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/money.ts";
 import { lateNode, live } from "../../service/late-node.ts";
 import { HOUR, MINUTE } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

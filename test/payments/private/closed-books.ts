@@ -1,6 +1,6 @@
 /** Q10: the answer to a private order alone says where every unit of what came is. */
 import { expect } from "vitest";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 
 type Asset = "SOL" | "USDC" | "USDT";

@@ -3,7 +3,8 @@ import { expect } from "vitest";
 import { quoteSchema } from "../../../src/payments/frame/quotes/quote-schema.ts";
 import { transactionSchema } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { tableIn, textOf } from "../../readme/page.ts";
 

@@ -4,7 +4,7 @@ import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type scene, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";

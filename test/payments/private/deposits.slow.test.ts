@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lamportsAt } from "./photograph.ts";
 import { MINUTE, type Ordered, type Scene } from "./scene.ts";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import { MINUTE, orderedAs, SOL } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -2,7 +2,7 @@
 import { createFreezeAccountInstruction, createThawAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { land } from "../../solana/signed-transaction.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { PaymentError } from "../../../src/errors/errors.ts";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

@@ -8,7 +8,8 @@ import { oldOrders } from "../../../src/payments/private/old-orders.ts";
 import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import { BY } from "../../kit/by.ts";
-import { solAt150, units, type PrivateFixture } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { solAt150, units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 
 const DAY = 86_400_000;

@@ -6,7 +6,8 @@ import { sponsorPurse } from "../../../src/payments/frame/spending.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { solAt150, type PrivateFixture } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/money.ts";
 import { privateTest } from "../../kit/private-test.ts";
 
 /** A service that reports how many rows its reads are given. */

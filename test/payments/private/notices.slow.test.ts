@@ -2,7 +2,7 @@
 import { formatAmount } from "../../../src/core/amount.ts";
 import { expect } from "vitest";
 import { STATUS_EVENTS, type Notice } from "../../../src/payments/frame/notices/notice-body.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 

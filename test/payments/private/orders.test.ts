@@ -3,7 +3,8 @@ import { expect } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";
 import { BY } from "../../kit/by.ts";
-import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 
 const SOL = 1_000_000_000n;

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { Keypair } from "@solana/web3.js";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { byDepth, sampled } from "../../kit/thorough.ts";
 import { DAY, MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -1,6 +1,6 @@
 /** Promises of private mode that a small slip in one line would break without any other test noticing. */
 import { describe, expect } from "vitest";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { BY } from "../../kit/by.ts";
 import { MINUTE, SOL, transfersOf } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

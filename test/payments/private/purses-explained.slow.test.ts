@@ -7,7 +7,7 @@ import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { AddressTally } from "../../../src/payments/private/reconcile/tally.ts";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { feesBurnt, lamportsAt, photograph, possession, type Photograph } from "./photograph.ts";
 import { MINUTE, orderedAs, SOL, type Ordered } from "./scene.ts";

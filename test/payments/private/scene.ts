@@ -23,7 +23,8 @@ import type { TransactionBody } from "../../../src/payments/frame/transactions/t
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
-import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
+import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
 import { expectClosedBooks } from "./closed-books.ts";
 import { land, publicKeyOf } from "../../solana/signed-transaction.ts";

@@ -1,6 +1,6 @@
 /** A private send from its quote to the empty deposit address, on the real programs. */
 import { expect } from "vitest";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 
 test("P18, P24: a private send pays its recipient exactly, and its address ends at nothing", async ({

@@ -7,7 +7,8 @@ import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";
-import { solAt150, type PrivateFixture } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/money.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { privateTest } from "../../kit/private-test.ts";
 

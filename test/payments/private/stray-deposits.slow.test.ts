@@ -18,7 +18,7 @@ import { BY } from "../../kit/by.ts";
 import { MINUTE, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 
 /** Token accounts of an owner, whatever is in them. */
 async function accountsOf(world: Scene, owner: string): Promise<number> {

@@ -1,7 +1,7 @@
 /** What a recovery journal says of an order's end, on a database that was set back to before it: nothing of the order is paid. */
 import { expect, test } from "vitest";
 import type { JournalLine, RecoveryJournal } from "../../../src/payments/private/recovery/journal.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { BY } from "../../kit/by.ts";
 import { garbles } from "./lying-nodes.ts";
 import { mattersOf, open, owned, shown, startOn } from "./restored-world.ts";

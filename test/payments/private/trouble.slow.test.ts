@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { lamportsAt } from "./photograph.ts";
 import { signAs } from "./sign-as.ts";
 import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";

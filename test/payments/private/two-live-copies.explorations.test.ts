@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { repeatedRun } from "../../kit/seed.ts";
 import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";
 import { copiedWorld, type CopiedWorld } from "./live-copies.ts";

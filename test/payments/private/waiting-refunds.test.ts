@@ -1,7 +1,7 @@
 /** What is to go back and cannot now: a person is told why, the books say that it waits, and it goes once it can. */
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
-import { solAt150 } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/money.ts";
 import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 

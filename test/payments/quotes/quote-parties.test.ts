@@ -10,7 +10,7 @@ import type { CreatedOrderBody } from "../../../src/payments/private/accept-orde
 import type { QuoteRequest, TransactionRequest } from "../../../src/payments/frame/requests.ts";
 import type { ScreenAddress } from "../../../src/payments/frame/recipients/recipients.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { unreadable } from "../../kit/unreadable.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";

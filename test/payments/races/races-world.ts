@@ -10,7 +10,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Through } from "../../kit/meet-at-every-commit.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 
 export type Mode = "wallet" | "private";

@@ -5,7 +5,7 @@ import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending } from "../../kit/meet-at-every-commit.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { INVENTORY } from "../../kit/swap-fixture.ts";
 import { drawn } from "../../kit/thorough.ts";
 import { racesWorld, type RacesWorld } from "./races-world.ts";

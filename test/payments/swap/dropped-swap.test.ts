@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 

@@ -5,7 +5,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest } from "../../kit/swap-test.ts";

@@ -6,7 +6,7 @@ import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { INVENTORY, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest } from "../../kit/swap-test.ts";

@@ -8,7 +8,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { INVENTORY, swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { drawn } from "../../kit/thorough.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { passTime } from "../../kit/pass-time.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { copyWith, keepCopies, restore } from "../private/kept-copies.ts";
 

@@ -10,7 +10,7 @@ import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import { drawn } from "../../kit/thorough.ts";

@@ -4,7 +4,7 @@ import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { INVENTORY, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest as test } from "../../kit/swap-test.ts";
 import {

@@ -3,7 +3,7 @@ import { describe, expect } from "vitest";
 import type { PaymentError } from "../../../src/errors/errors.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import { INVENTORY, signAsFirst, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";
 import { splitTransaction, joinTransaction } from "../../../src/ledger/wire-format.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";

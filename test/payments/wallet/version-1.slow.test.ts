@@ -11,7 +11,7 @@ import { associatedTokenAddress, type LocalChain } from "../../../src/local/inde
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest as test } from "../../kit/service-test.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { turns } from "../../kit/engine-world.ts";
 import { mortalProcess, type Death } from "../../kit/mortal.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest as test } from "../../kit/service-test.ts";
 

@@ -4,7 +4,7 @@ import type { Commit, EngineStorage } from "../../../storage/storage.ts";
 import type { PaymentWrite, PaymentTables } from "../../../src/payments/payment-storage.ts";
 import type { WebhookRecord } from "../../../src/payments/webhooks/tables.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { recordStorage, type LoggedCommit } from "../../kit/record-storage.ts";
 import { serviceTest } from "../../kit/service-test.ts";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { serviceTest } from "../../kit/service-test.ts";
-import { units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/money.ts";
 
 const SOL = 1_000_000_000n;
 const BEHIND_MS = 60_000;
