@@ -1,4 +1,5 @@
 /** `npm run bench [-- NAME …]`: measures the figures of test/bench/README.md, each beside a reference in the same run. */
+// modules: private
 import { parseArgs } from "node:util";
 import { benchCpu } from "./cpu.ts";
 import { benchDeliver } from "./deliver.ts";

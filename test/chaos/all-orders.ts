@@ -1,4 +1,5 @@
 /** All orders of private mode of a run. */
+// modules: private
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { storedOrderIn, type StoredOrder } from "../../src/payments/private/look.ts";
 

@@ -2,6 +2,7 @@
  * The books when every order of private mode has come to rest: its address is empty, and what the treasury and the sponsor
  * have more or less by the chain is to the base unit what the rows of the orders say.
  */
+// modules: private
 import { SOL_MINT } from "../../src/core/address.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";

@@ -1,4 +1,5 @@
 /** The inspector in a real browser beside a payment service at work: each page is watched while what it shows goes on. */
+// modules: private
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createHttpHandler, type PaymentService } from "../../src/index.ts";

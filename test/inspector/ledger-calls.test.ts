@@ -1,4 +1,5 @@
 /** Calls of the ledger beside the steps of an instance: live only, bounded, without what was asked, and at no cost where nobody looks. */
+// modules: private
 import { heard } from "../../src/ledger/heard.ts";
 import { expect, vi } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";

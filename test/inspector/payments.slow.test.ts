@@ -1,4 +1,5 @@
 /** A payment service in the inspector: its money sums to zero, everything is found, no secret is shown, acts are audited. */
+// modules: private
 import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";

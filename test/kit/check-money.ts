@@ -1,4 +1,5 @@
 /** The invariants I9 and I14 of orders of private mode: nobody is paid twice, and every base unit is explained. */
+// modules: private
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { takenOut, shapeOf } from "../../src/payments/private/protocol/cut.ts";
 import { outcomeOf } from "../../src/payments/private/protocol/outcome.ts";

@@ -1,4 +1,5 @@
 /** The chart of a transfer, pure: its table edge by edge, of every kind, in every snapshot that any events lead to. */
+// modules: private
 import { initialTransition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
 import { transfer } from "paystate/machines";

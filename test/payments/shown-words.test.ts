@@ -1,4 +1,5 @@
 /** Names of those who act: no two of them look the same and are taken for two people. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import { readActContext, OperatorRefused } from "../../src/payments/frame/acts/act.ts";
 import { isSamePerson } from "../../src/payments/frame/shown-words.ts";

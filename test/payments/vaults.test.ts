@@ -1,4 +1,5 @@
 /** Q13: vaults of programs, which no private key signs for, as payees and as private refund addresses. */
+// modules: private
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";

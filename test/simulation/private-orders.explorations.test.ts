@@ -1,4 +1,5 @@
 /** E5, E12: the process of a private order is killed at every call; everybody is paid once and gets back the rest once. */
+// modules: private
 import { cancel, slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

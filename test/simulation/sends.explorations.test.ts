@@ -1,4 +1,5 @@
 /** E5: the process of a send is killed at every single call it makes, before and after; the end is the same every time. */
+// modules: private
 import { COMPLETED, post, slots, time, tryToCancel } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

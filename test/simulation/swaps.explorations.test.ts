@@ -1,4 +1,5 @@
 /** E5, W20: the process of a swap is killed at every call, in both modes; both legs move once. */
+// modules: private
 import { slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

@@ -1,4 +1,5 @@
 /** E11: of two services on one database one is killed at every call; the other goes on within lease and poll. */
+// modules: private
 import { COMPLETED, post, slots, time } from "./acts.ts";
 import { TAKEN_OVER, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

@@ -1,4 +1,5 @@
 /** The deposit as a Solana Pay request, read and paid by Solana Pay's own client. */
+// modules: private
 import { createTransfer, parseURL, type TransferRequestURL } from "@solana/pay";
 import {
   address as solanaAddress,

@@ -1,4 +1,5 @@
 /** N13: both modes on a Solana node that nobody here wrote, over its JSON-RPC and by the machine's clock. */
+// modules: private
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPaymentService, type PaymentService } from "../../../src/index.ts";

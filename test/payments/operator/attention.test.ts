@@ -1,4 +1,5 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
+// modules: private
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { uncountedTokens, notedMatters } from "../../../src/payments/private/order-matters.ts";

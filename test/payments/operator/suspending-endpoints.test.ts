@@ -1,4 +1,5 @@
 /** Endpoints out of service, by acts of processes whose clocks are some seconds apart. */
+// modules: private
 import { expect, onTestFinished } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { BY } from "../../kit/by.ts";

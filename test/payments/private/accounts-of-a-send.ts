@@ -1,4 +1,5 @@
 /** The books of one payment that its sender has signed: whether it was made, and whether it says so. */
+// modules: private
 import type { Books } from "./books.ts";
 import type { LivedSend } from "./lived-send.ts";
 import { ASSETS } from "./random-life.ts";

@@ -1,4 +1,5 @@
 /** The books of one order: whom it paid, what went back, what was kept, and whether it says the same of itself. */
+// modules: private
 import { NOBODY } from "../../../src/payments/private/protocol/outcome.ts";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import { LAMPORTS_PER_BYTE } from "./begin-life.ts";

@@ -2,6 +2,7 @@
  * The books of everybody in a life that is over. Who has what is read from the chain, and what should be from what was
  * ordered and paid in; our own database is asked whether it says the same.
  */
+// modules: private
 import type { Address } from "../../../src/core/address.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
 import type { Reconciliation } from "../../../src/service/reconcile-service.ts";

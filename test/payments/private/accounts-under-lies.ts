@@ -2,6 +2,7 @@
  * The books of a life in which every node may have lied. What the database believes may have been wrong; what is on the
  * chain must be right, and where the two differ, the reconciliation must say so.
  */
+// modules: private
 import { brokenMoney } from "../../kit/check-money.ts";
 import { brokenPayee, brokenWord } from "./accounts-of-a-send.ts";
 import { brokenAmounts, brokenStory, givenToDesk, keptOf } from "./accounts-of-an-order.ts";

@@ -1,4 +1,5 @@
 /** The beginning of a random life: its chain and nodes, all who take part, and its orders. */
+// modules: private
 import { createHash } from "node:crypto";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";

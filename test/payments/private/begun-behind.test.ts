@@ -1,4 +1,5 @@
 /** Processes that begin by a clock that is behind: what they have not been told yet, the reading for an order tells. */
+// modules: private
 import { expect } from "vitest";
 import type { Clock } from "../../../src/core/runtime.ts";
 import { privateTest as test } from "../../kit/private-test.ts";

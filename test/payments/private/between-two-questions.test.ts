@@ -1,4 +1,5 @@
 /** What happens between two questions of one look, and lists that never end. */
+// modules: private
 import { expect } from "vitest";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { BY } from "../../kit/by.ts";

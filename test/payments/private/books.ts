@@ -1,4 +1,5 @@
 /** Everybody's accounts at both ends of a life, side by side. */
+// modules: private
 import { SOL_MINT, type Address } from "../../../src/core/address.ts";
 import { markerOf, markerOwner } from "../../../src/solana/derived-addresses.ts";
 import type { LivedOrder } from "./lived-order.ts";

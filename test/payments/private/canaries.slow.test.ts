@@ -1,4 +1,5 @@
 /** H13, P2: the private keys of private mode are looked for wherever anything is kept, told or logged. */
+// modules: private
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

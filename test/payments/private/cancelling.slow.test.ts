@@ -1,4 +1,5 @@
 /** Cancelling a private order: money that is on its way decides, and never is an order both routed and refunded. */
+// modules: private
 import { expect } from "vitest";
 import { MINUTE, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -1,4 +1,5 @@
 /** E10, E14: private orders of a service that starts without its chain: no deposit is routed, refunded or given up. */
+// modules: private
 import { expect } from "vitest";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";

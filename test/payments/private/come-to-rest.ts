@@ -1,4 +1,5 @@
 /** The end of a random life: everything is let come to rest, and an operator with time looks at what waits. */
+// modules: private
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { Matter } from "../../../src/payments/frame/acts/matter.ts";

@@ -1,4 +1,5 @@
 /** C25: the game of costs against the program, on a real chain: strangers who pay for each of their moves, and who loses more. */
+// modules: private
 import { createCloseAccountInstruction, createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";

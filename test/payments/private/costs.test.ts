@@ -1,4 +1,5 @@
 /** What a payment costs: the page's table against quotes, and what is kept against what was quoted. */
+// modules: private
 import { expect } from "vitest";
 import { quoteSchema } from "../../../src/payments/frame/quotes/quote-schema.ts";
 import { transactionSchema } from "../../../src/payments/frame/transactions/transaction-schema.ts";

@@ -1,4 +1,5 @@
 /** A fee is fixed by the quote and covers what its order can cost the operator, whoever harvests rent and wherever prices move. */
+// modules: private
 import { expect } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";

@@ -1,4 +1,5 @@
 /** Money where it does not count, at the address of an order that is refused: a person is told of it as of any other. */
+// modules: private
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { MINUTE } from "./scene.ts";

@@ -1,4 +1,5 @@
 /** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
+// modules: private
 import { expect } from "vitest";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";

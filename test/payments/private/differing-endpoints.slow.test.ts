@@ -1,4 +1,5 @@
 /** Orders over two endpoints of which one tells something else: what waits, what is said, and how an operator ends it. */
+// modules: private
 import {
   AccountLayout,
   createAssociatedTokenAccountIdempotentInstruction,

@@ -1,4 +1,5 @@
 /** Operators give their word in a process that is killed around each of its calls; the next one goes on to the end. */
+// modules: private
 import { expect } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";

@@ -1,4 +1,5 @@
 /** The export of private orders: by asset, what came is what was paid, kept, sent back and withheld. */
+// modules: private
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

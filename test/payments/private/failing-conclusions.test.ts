@@ -1,4 +1,5 @@
 /** Transfers that cannot be concluded, because endpoints differ about their attempts. */
+// modules: private
 import { expect, test as vitestTest } from "vitest";
 import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
 import { transferWorld } from "./transfer-world.ts";

@@ -1,4 +1,5 @@
 /** Private orders in a market where places in blocks cost something. */
+// modules: private
 import { describe, expect } from "vitest";
 import { type Ledger, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { PrivateRoutingOptions } from "../../../src/payments/private/private-routing-options.ts";

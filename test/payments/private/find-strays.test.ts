@@ -1,4 +1,5 @@
 /** P13: what lies in token accounts that do not count: one row each, as long as it is there. */
+// modules: private
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createMintToCheckedInstruction,

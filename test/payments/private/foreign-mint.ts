@@ -1,4 +1,5 @@
 /** A mint that is none of the service's assets, of either token program, and what its issuer can do with it. */
+// modules: private
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createFreezeAccountInstruction,

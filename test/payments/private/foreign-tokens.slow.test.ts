@@ -1,4 +1,5 @@
 /** P11: tokens that are none of the service's assets are told to the customer and the operator, and leave on two people's word. */
+// modules: private
 import { expect } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
 import { formatAmount } from "../../../src/core/amount.ts";

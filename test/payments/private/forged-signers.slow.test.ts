@@ -1,4 +1,5 @@
 /** M32: who signed is told by the signatures themselves, and not by the word of a node. */
+// modules: private
 import { expect, test } from "vitest";
 import { garbles, renamesSigners } from "./lying-nodes.ts";
 import { open, owned, served, shown, startOn } from "./restored-world.ts";

@@ -1,4 +1,5 @@
 /** M13: a price source is believed within bounds only: impossible, old, jumping and silent ones give no price. */
+// modules: private
 import fc from "fast-check";
 import { describe, expect, test as vitestTest } from "vitest";
 import {

@@ -1,4 +1,5 @@
 /** What happens in a random life is made to happen. */
+// modules: private
 import { createFreezeAccountInstruction, createThawAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { land } from "../../solana/signed-transaction.ts";

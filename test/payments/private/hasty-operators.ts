@@ -1,4 +1,5 @@
 /** Operators who decide at any moment, without looking: each act keeps to the rules of the service, or is refused. */
+// modules: private
 import type { Address } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { ActContext } from "../../../src/payments/frame/intake/rules.ts";

@@ -1,4 +1,5 @@
 /** The recovery journal in a file, the end that stands in it, and what a start makes of it. */
+// modules: private
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 /** K15: when a reading of an order's levels lists what came to its address, and what explains that less is there. */
+// modules: private
 import { createCloseAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, expect, it } from "vitest";

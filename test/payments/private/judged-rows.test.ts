@@ -1,4 +1,5 @@
 /** What the rows of an order are judged by beside themselves. */
+// modules: private
 import { expect, test } from "vitest";
 import { timeOf } from "../../../src/payments/private/judged-rows.ts";
 

@@ -1,4 +1,5 @@
 /** A database of which a copy is kept after each of its commits, as a backup might have been made there. */
+// modules: private
 import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

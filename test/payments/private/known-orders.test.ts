@@ -1,4 +1,5 @@
 /** Orders that ended long ago: what comes then goes back on a person's word, and again after all their rows are gone. */
+// modules: private
 import { expect } from "vitest";
 import { createEngine } from "../../../src/engine/index.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";

@@ -1,4 +1,5 @@
 /** M2, M3, M6, M17, C4: nodes that lie about payments delay them, and cost at most what an order may; nobody is paid twice. */
+// modules: private
 import { expect } from "vitest";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { BY } from "../../kit/by.ts";

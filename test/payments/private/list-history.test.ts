@@ -1,4 +1,5 @@
 /** What the list of an order's transactions says beside its deposits. */
+// modules: private
 import { afterEach, expect, it } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { OrderHistory } from "../../../src/ledger/order-reading.ts";

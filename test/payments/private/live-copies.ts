@@ -1,4 +1,5 @@
 /** A service that dies at one of its commits, and goes on as two processes at once, each on its own copy of the database. */
+// modules: private
 import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";

@@ -1,4 +1,5 @@
 /** Lives a random life to its end: on a real chain behind its nodes, by processes that die, over databases that are lost. */
+// modules: private
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

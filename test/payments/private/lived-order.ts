@@ -1,4 +1,5 @@
 /** Orders of a random life: the people in them, how they are placed, and what is paid in for them. */
+// modules: private
 import type { Address } from "../../../src/core/address.ts";
 import { formatAmount } from "../../../src/core/amount.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

@@ -1,4 +1,5 @@
 /** Payments of a random life that their senders sign: how they are posted, and what the chain is given past the service. */
+// modules: private
 import bs58 from "bs58";
 import { formatAmount } from "../../../src/core/amount.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";

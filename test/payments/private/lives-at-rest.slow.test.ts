@@ -1,4 +1,5 @@
 /** Lives that were found at random, as plain as they can be told: what may still stand when one is at rest. */
+// modules: private
 import { expect, onTestFinished, test } from "vitest";
 import { brokenAccounts } from "./accounts-of-everybody.ts";
 import { liveThrough } from "./live-through.ts";

@@ -1,4 +1,5 @@
 /** M3, E12 and what belongs to them as properties: random lives, and everybody's books at the end of them. */
+// modules: private
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { repeatedRun } from "../../kit/seed.ts";

@@ -1,4 +1,5 @@
 /** Looks at an order that are asked for while another one is under way. */
+// modules: private
 import { EventEmitter, once } from "node:events";
 import { expect, it } from "vitest";
 import { FailedLooks, LooksInTurn } from "../../../src/payments/private/looks-in-turn.ts";

@@ -1,4 +1,5 @@
 /** What waits costs the next order nothing. */
+// modules: private
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { waitingOf } from "../../../src/payments/frame/purses/sponsor-limit.ts";

@@ -1,4 +1,5 @@
 /** What the markers of another hand tell: whom they paid, what a person is to know, and what reconciling finds later (K4). */
+// modules: private
 import { afterEach, expect, it } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { DisputeList } from "../../../src/ledger/disputes.ts";

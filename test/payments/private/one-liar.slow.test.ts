@@ -1,4 +1,5 @@
 /** One of two nodes tells something else of the newest block than of the finalized one: what goes back waits, and is not planned anew each time. */
+// modules: private
 import { expect } from "vitest";
 import { deniesTransactions, type Lie } from "./lying-nodes.ts";
 import { MINUTE, SOL, transfersOf } from "./scene.ts";

@@ -1,4 +1,5 @@
 /** What an operator sees and decides: money that is held, screening, what nobody watches any more, and purses that run dry. */
+// modules: private
 import { expect } from "vitest";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { ScreenAddress } from "../../../src/payments/frame/recipients/recipients.ts";

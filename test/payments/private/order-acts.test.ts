@@ -1,4 +1,5 @@
 /** Acts of a person on orders: what each may do, asks for, refuses and writes. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import { addressNamed, holdOf, orderWorld, SPONSOR, strayOf, USDC } from "./stored-order.ts";

@@ -1,4 +1,5 @@
 /** Q10: the books of an order close whatever its rows say, and the rest of each asset has its true reason. */
+// modules: private
 import fc from "fast-check";
 import { WRAPPED_SOL } from "../../../src/payments/frame/assets/shown-amount.ts";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
 /** What of an order is told beside its status. */
+// modules: private
 import { expect, it } from "vitest";
 import { refundEvent } from "../../../src/payments/private/order-events.ts";
 import { SOL_MINT } from "../../../src/core/address.ts";

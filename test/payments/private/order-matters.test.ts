@@ -1,4 +1,5 @@
 /** Matters of orders: what is listed of their rows, and what ends it. */
+// modules: private
 import { expect, test } from "vitest";
 import { createWriteAct } from "../../../src/payments/frame/acts/act.ts";
 import type { FoundMatter } from "../../../src/payments/frame/acts/matter.ts";

@@ -1,4 +1,5 @@
 /** What becomes of orders of private mode, on the real programs: each ends with its address at nothing. */
+// modules: private
 import { expect } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";

@@ -1,4 +1,5 @@
 /** E5, P11: the process that sends tokens of another mint on is killed around each of its calls; they arrive once. */
+// modules: private
 import { test } from "vitest";
 import type { Operator } from "../../../src/service/open-operator.ts";
 import { BY } from "../../kit/by.ts";

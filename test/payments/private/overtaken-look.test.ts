@@ -1,4 +1,5 @@
 /** K17: what a look concludes from is the whole of an order at one moment, and of two looks at once one alone counts. */
+// modules: private
 import { afterEach, expect, it } from "vitest";
 import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
 import { DisputeList } from "../../../src/ledger/disputes.ts";

@@ -1,4 +1,5 @@
 /** A private payroll: many recipients in few transactions, each paid once whatever becomes of the others. */
+// modules: private
 import { expect } from "vitest";
 import { Keypair } from "@solana/web3.js";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";

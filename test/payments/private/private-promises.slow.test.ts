@@ -1,4 +1,5 @@
 /** Promises of private mode that a small slip in one line would break without any other test noticing. */
+// modules: private
 import { describe, expect } from "vitest";
 import { units } from "../../kit/money.ts";
 import { BY } from "../../kit/by.ts";

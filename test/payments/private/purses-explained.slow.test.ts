@@ -1,4 +1,5 @@
 /** E12: after a mixed life each purse holds what it held before and everything that the reconciliation explains. */
+// modules: private
 import { AccountLayout } from "@solana/spl-token";
 import { afterEach, expect, test } from "vitest";
 import { SOL_MINT, type Address } from "../../../src/core/address.ts";

@@ -1,4 +1,5 @@
 /** Reconciling: what came in is what went out, to the base unit, and the chain says so too. */
+// modules: private
 import fc from "fast-check";
 import { expect } from "vitest";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";

@@ -1,4 +1,5 @@
 /** Orders of which this database has a stub, or nothing: what lies at their addresses goes back to their senders. */
+// modules: private
 import { expect } from "vitest";
 import { rentOf } from "../../../src/ledger/order-reading.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";

@@ -1,4 +1,5 @@
 /** Orders that are not taken, and what is ignored in those that are. */
+// modules: private
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { TransactionRequest } from "../../../src/payments/frame/requests.ts";

@@ -1,4 +1,5 @@
 /** Copies of a database that go on beside or after the one that has paid: they read the chain, and adopt what stands there. */
+// modules: private
 import { createThawAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, onTestFinished, test } from "vitest";

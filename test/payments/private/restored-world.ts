@@ -1,4 +1,5 @@
 /** A world of two nodes in which a copy of the database goes on: from before the payout, which another copy has made. */
+// modules: private
 import { expect, onTestFinished } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";

@@ -1,4 +1,5 @@
 /** Tests of private orders, in a world whose every commit is kept. */
+// modules: private
 import { test } from "vitest";
 import { opener } from "../../kit/opener.ts";
 import { scene } from "./scene.ts";

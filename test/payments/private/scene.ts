@@ -1,4 +1,5 @@
 /** One private order with everybody in it, and the judgement over what became of all the money. */
+// modules: private
 import {
   AccountLayout,
   AuthorityType,

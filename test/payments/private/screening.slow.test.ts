@@ -1,4 +1,5 @@
 /** Screening by amount: what came in must have come from payers who are known by name and served; and those who get it. */
+// modules: private
 import {
   AccountLayout,
   AuthorityType,

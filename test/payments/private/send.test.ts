@@ -1,4 +1,5 @@
 /** A private send from its quote to the empty deposit address, on the real programs. */
+// modules: private
 import { expect } from "vitest";
 import { units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";

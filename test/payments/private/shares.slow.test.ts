@@ -1,4 +1,5 @@
 /** What one account can take up of private mode with orders that nobody has paid for. */
+// modules: private
 import { expect } from "vitest";
 import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/frame/purses/sponsor-limit.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";

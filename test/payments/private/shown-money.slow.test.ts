@@ -1,4 +1,5 @@
 /** What the owner of a private order sees of its money: what came, what is missing, who is paid, what is held. */
+// modules: private
 import { expect } from "vitest";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import { BY } from "../../kit/by.ts";

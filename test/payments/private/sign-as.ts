@@ -1,4 +1,5 @@
 /** Signs with the keys of an order as anybody could who has got hold of them, and sends it. */
+// modules: private
 import { PublicKey, VersionedTransaction, type VersionedMessage } from "@solana/web3.js";
 import bs58 from "bs58";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";

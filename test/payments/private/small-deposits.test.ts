@@ -1,4 +1,5 @@
 /** P15: a thousand deposits of a base unit are some rows and one sum, and large ones have a row each. */
+// modules: private
 import { expect, test } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";

@@ -1,4 +1,5 @@
 /** Spends of a deposit address as another copy of the database could: no row of this one knows of it. */
+// modules: private
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { MoveOf } from "../../../src/ledger/routing.ts";
 import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";

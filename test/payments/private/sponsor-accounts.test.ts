@@ -1,4 +1,5 @@
 /** The sponsor's own token accounts, which take what rests cost: made at the start. */
+// modules: private
 import { afterEach, expect, it } from "vitest";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { openSponsorAccounts } from "../../../src/payments/frame/purses/open-sponsor-accounts.ts";

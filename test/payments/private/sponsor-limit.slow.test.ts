@@ -1,4 +1,5 @@
 /** What the sponsor may spend within a day: counted when an order is taken, and never in the way of what is under way. */
+// modules: private
 import { expect } from "vitest";
 import { formatAmount } from "../../../src/core/amount.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";

@@ -1,4 +1,5 @@
 /** Somebody else has the key of an order's address: what is gone is told as missing, and a person ends it. */
+// modules: private
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { listsOutside, lyingNode, type LyingNode } from "./lying-nodes.ts";

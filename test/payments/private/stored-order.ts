@@ -1,4 +1,5 @@
 /** Orders as rows, on a chain that a test sets by hand: for acts and matters, which go by rows and one reading. */
+// modules: private
 import { addressOf, SOL_MINT, type Address } from "../../../src/core/address.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import type { OrderEvent } from "../../../machines/order-context.ts";

@@ -1,4 +1,5 @@
 /** A stranger with money, who does to addresses and markers whatever the chain lets anybody do. */
+// modules: private
 import {
   AccountLayout,
   createAssociatedTokenAccountIdempotentInstruction,

@@ -1,4 +1,5 @@
 /** Money that came in other ways than expected: beside the associated account, by no transfer, or of another mint. */
+// modules: private
 import {
   createInitializeAccount3Instruction,
   createInitializeMint2Instruction,

@@ -1,4 +1,5 @@
 /** Processes of a service, one after another: each dies or stands still when it is told to, and the next goes on. Some work beside it, on copies. */
+// modules: private
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

@@ -1,4 +1,5 @@
 /** Somebody who has got hold of the keys of addresses: takes what lies there, or makes markers that pay nobody. */
+// modules: private
 import type { Address } from "../../../src/core/address.ts";
 import type { Move } from "../../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";

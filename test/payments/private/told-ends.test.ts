@@ -1,4 +1,5 @@
 /** What a recovery journal says of an order's end, on a database that was set back to before it: nothing of the order is paid. */
+// modules: private
 import { expect, test } from "vitest";
 import type { JournalLine, RecoveryJournal } from "../../../src/payments/private/recovery/journal.ts";
 import { units } from "../../kit/money.ts";

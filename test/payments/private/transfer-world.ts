@@ -1,4 +1,5 @@
 /** One order as its rows, its transfers on a local chain, and nobody who looks at the order: what a transfer does by itself. */
+// modules: private
 import {
   createInitializeAccount3Instruction,
   createMintToCheckedInstruction,

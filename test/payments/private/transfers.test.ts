@@ -1,4 +1,5 @@
 /** What a transfer of an order does by itself: it is signed, sent, and done by its marker or by its own signature. */
+// modules: private
 import { createCloseAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
 /** What may go wrong between a decision and its landing: refusals, forks, forced attempts, stolen markers, dearer rent. */
+// modules: private
 import { VersionedTransaction } from "@solana/web3.js";
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";

@@ -1,4 +1,5 @@
 /** M7, E17, C6: a restored backup works beside the original, on one order: no payee is paid twice, and both tell the same. */
+// modules: private
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";

@@ -1,4 +1,5 @@
 /** A world whose ledger asks two nodes that can be made to lie, of which both must agree. */
+// modules: private
 import { lyingNode, type LyingNode } from "./lying-nodes.ts";
 import type { Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";

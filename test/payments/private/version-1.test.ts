@@ -1,4 +1,5 @@
 /** N6: deposits that wallets make in transactions of version 1 are read, and so is who made them. */
+// modules: private
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createTransferCheckedInstruction,

@@ -1,4 +1,5 @@
 /** What is to go back and cannot now: a person is told why, the books say that it waits, and it goes once it can. */
+// modules: private
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { solAt150 } from "../../kit/money.ts";

@@ -1,4 +1,5 @@
 /** Which bytes of transfers are sent, look by look, and until which height. */
+// modules: private
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";

@@ -1,4 +1,5 @@
 /** Deposits and time: many small ones, the last second of the window, dead nodes, and what is looked at how often. */
+// modules: private
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect } from "vitest";

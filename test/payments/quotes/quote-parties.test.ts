@@ -1,4 +1,5 @@
 /** What POST /v1/quotes tells of sender and recipients before anybody signs: refusals, and what may still change. */
+// modules: private
 import { Keypair, PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";
 import type { Address } from "../../../src/core/address.ts";

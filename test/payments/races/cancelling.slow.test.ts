@@ -1,4 +1,5 @@
 /** DELETE of a private order against the deposit that lands at that moment: routed or refunded, wherever they meet. */
+// modules: private
 import { expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";

@@ -1,4 +1,5 @@
 /** Two DELETEs of one transaction: one cancels it, the other is refused as after it, wherever the two meet. */
+// modules: private
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../../../src/payments/frame/transactions/cancel-transaction.ts";

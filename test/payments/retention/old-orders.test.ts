@@ -1,4 +1,5 @@
 /** Retention of private orders: what is over and at rest for a year goes to the archive, and a stub stays. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import { setup } from "xstate";
 import { createEngine, workflow, type Engine } from "../../../src/engine/index.ts";

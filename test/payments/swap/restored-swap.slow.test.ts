@@ -1,4 +1,5 @@
 /** M28: a private swap that a restored copy had planned and not signed is known by its marker, and by what another copy's transaction paid. */
+// modules: private
 import { expect, onTestFinished, test } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

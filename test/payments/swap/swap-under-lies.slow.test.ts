@@ -1,4 +1,5 @@
 /** M3: a private swap that landed, and of which every node says for a while that it did not. */
+// modules: private
 import { expect } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";

@@ -1,4 +1,5 @@
 /** For each rule, and for rows of the table, the break that is possible without it. */
+// modules: private
 import { CAN_END } from "../explore.ts";
 import { TRANSFER, type TransferEdge, type TransferEventName, type TransferPlace } from "./edges.ts";
 import type { Scenario, TransferRule } from "./scenario.ts";

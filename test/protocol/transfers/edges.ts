@@ -1,4 +1,5 @@
 /** The edges of the chart `order-transfer`, row by row, for the model and for the chart: see `../orders/edges.ts`. */
+// modules: private
 import type { TransferKind } from "../../../machines/transfer.ts";
 
 const KINDS: Readonly<Record<TransferKind, true>> = {

@@ -1,4 +1,5 @@
 /** One transfer by the rows of its chart: chunk 0, a later chunk, a rest or an act, among other copies of any age. */
+// modules: private
 import type { Step, System } from "../explore.ts";
 import { TRANSFER, type TransferEdge } from "./edges.ts";
 import { Program } from "./program.ts";

@@ -1,4 +1,5 @@
 /** What the service does with a transfer: it signs, and concludes what became of it. */
+// modules: private
 import { afterTransferEdge, type TransferEdge, transferEdgeOf, type TransferEventName } from "./edges.ts";
 import type { Scenario, TransferRule } from "./scenario.ts";
 import { canPay, type Move, type Moves, type Outcome, service, type TransferState } from "./state.ts";

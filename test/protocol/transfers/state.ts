@@ -1,4 +1,5 @@
 /** A transfer with all that decides about it, as one state of the search. */
+// modules: private
 import { packed } from "../explore.ts";
 import type { TransferPosition } from "./edges.ts";
 import type { Scenario } from "./scenario.ts";

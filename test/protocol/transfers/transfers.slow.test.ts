@@ -1,4 +1,5 @@
 /** K8, K12, K14: chunks by the rows of the transfer's chart, and for each rule and row what breaks without it. */
+// modules: private
 import { expect, test } from "vitest";
 import { explore } from "../explore.ts";
 import { BREAKS } from "./breaks.ts";

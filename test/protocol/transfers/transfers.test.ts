@@ -1,4 +1,5 @@
 /** K12, K14: rests and acts by the rows of the transfer's chart, among copies of any age. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import { explore } from "../explore.ts";
 import { type ActRule, ActsModel } from "./acts.ts";

@@ -1,4 +1,5 @@
 /** What happens to a transfer without the service: bytes land or die, other copies are first, people hold, witnesses lie. */
+// modules: private
 import type { Scenario } from "./scenario.ts";
 import {
   canPay,

@@ -1,4 +1,5 @@
 /** K1, K2, K5, K8: the legs of chunks. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import { legsOfChunk } from "../../../../src/payments/private/protocol/chunk.ts";
 import { outlayOf } from "../../../../src/payments/private/protocol/cost.ts";

@@ -1,4 +1,5 @@
 /** What quotes ask for, what refunds withhold and what is reserved, to the lamport, at both rates of rent. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import {
   accountRent,

@@ -1,4 +1,5 @@
 /** K11: the closed table, row by row. */
+// modules: private
 import type { TransferKind } from "../../../../machines/transfer.ts";
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../../../src/core/address.ts";

@@ -1,4 +1,5 @@
 /** K3: how an order is cut, and what its outcomes take out. */
+// modules: private
 import { expect, test } from "vitest";
 import {
   cutOf,

@@ -1,4 +1,5 @@
 /** K15: levels, shortages and what is missing, by witnesses of any age. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import {
   answersOf,

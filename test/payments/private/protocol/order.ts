@@ -1,4 +1,5 @@
 /** Orders, rows and looks for tests of the protocol: what a test does not name is as in an honest life. */
+// modules: private
 import { addressOf, SOL_MINT, type Address } from "../../../../src/core/address.ts";
 import {
   rentOf,

@@ -1,4 +1,5 @@
 /** K4, K5: the table of lengths, compared with its own sentence: every set in the order that the layout names. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import {
   isPaid,

@@ -1,4 +1,5 @@
 /** K12: what goes to anybody but the sender goes once, under a number, and never more than was approved. */
+// modules: private
 import { expect, test } from "vitest";
 import type { OrderChange } from "../../../../src/ledger/order-reading.ts";
 import { outlayOf } from "../../../../src/payments/private/protocol/cost.ts";

@@ -1,4 +1,5 @@
 /** K13, K16: what is left of an order is shared out between its sender and the sponsor, and nobody gets more than his. */
+// modules: private
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TokenAccountTold } from "../../../../src/ledger/order-reading.ts";

@@ -1,4 +1,5 @@
 /** K4, K9, K10, K14, K15, K17: the facts of a reading, and what the chart is told of them. */
+// modules: private
 import { describe, expect, test } from "vitest";
 import { standingOf } from "../../../../src/payments/private/acts/standing.ts";
 import type { ChosenTransfer } from "../../../../src/payments/private/chosen-transfer.ts";

@@ -1,4 +1,5 @@
 /** K4: a marker that no attempt of ours made is told by its own transactions. */
+// modules: private
 import { expect, test } from "vitest";
 import type { Address } from "../../../../src/core/address.ts";
 import type { OrderChange } from "../../../../src/ledger/order-reading.ts";
