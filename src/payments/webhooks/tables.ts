@@ -54,6 +54,8 @@ export const announcements = ownTable("announcements", {
   settled: true,
 });
 
+export interface AnnouncementRecord extends Row<typeof announcements> {}
+
 /** Notices on their way to one webhook each; one that is pending is the instance of the same id. */
 export const deliveries = ownTable("deliveries", {
   columns: {
@@ -133,6 +135,10 @@ export const webhookReads = (read: TableReader) => ({
       limit,
       ...(beyond === null ? {} : { beyond }),
     }),
+  announcement: (id: string) => rowOf(read, announcements, id),
+  /** Every account's events as they were announced; nothing beyond a row that is not there. One may come up late before others. */
+  announcementsInSequence: ({ order, beyond, limit }: SequencePageQuery) =>
+    read.find({ table: announcements, order, limit, ...(beyond === null ? {} : { beyond }) }),
   /** A webhook, deleted ones included. */
   webhook: (id: string) => rowOf(read, webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */

@@ -2,7 +2,7 @@
 import type { NoticeEvent, StatusEvent } from "../../../../machines/notice-events.ts";
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
-import { rowOf, type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
+import { rowOf, type TableReader, rowsOf } from "./read.ts";
 
 /** Events for webhooks, with the state of the transaction at the time. */
 export const notices = ownTable("notices", {
@@ -58,7 +58,4 @@ export const noticeReads = (read: TableReader) => ({
   /** Up to `limit` events by ascending id, the first one above `after`. */
   untoldEventsAfter: (after: string, limit: number) =>
     read.find({ table: untoldEvents, index: "key", after: [after], limit }),
-  /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
-  noticesInSequence: ({ order, beyond, limit }: SequencePageQuery) =>
-    read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
 });
