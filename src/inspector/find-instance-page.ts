@@ -62,8 +62,9 @@ export class InstancePageHandler {
     const id = query.get("id")?.trim() ?? "";
     const step = await this.#stepIn(id, query);
     const found = await this.#parts.reads.find(id, step);
-    if (found === null)
+    if (found === null) {
       return (await this.#delivery(links, id)) ?? absent(links, `No instance has the id “${id}”.`);
+    }
     if (step !== null && step > found.instance.version) {
       return absent(links, `“${id}” has made ${found.instance.version} steps, and no step ${step}.`);
     }

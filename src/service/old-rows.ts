@@ -3,12 +3,8 @@ import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { Address } from "../core/address.ts";
 import type { CheckedKeepOptions } from "../payments/frame/retention/keep.ts";
 import { oldAnswers, oldQuotes } from "../payments/frame/retention/old-answers.ts";
-import {
-  oldRows,
-  type OldRows,
-  type Removal,
-  type RemovingParts,
-} from "../payments/frame/retention/removal.ts";
+import { oldRows, type OldRows } from "../payments/frame/retention/old-rows.ts";
+import type { Removal, RemovingParts } from "../payments/frame/retention/removal.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { oldTransactions } from "../payments/wallet/old-transactions.ts";
@@ -33,15 +29,12 @@ export function oldRowsOf(
     noticeRemovals: (id: string, until: number): Promise<readonly Removal[] | null> =>
       noticeRemovals(parts.storage, id, until),
   };
+  const { storage } = parts;
   return [
-    oldRows("notices", keep.notices, oldNotices(parts)),
-    oldRows("transactions", keep.transactions, oldTransactions({ ...leaving, ownAddresses })),
+    oldRows(parts, oldNotices(storage, keep.notices)),
+    oldRows(parts, oldTransactions({ ...leaving, ownAddresses }, keep.transactions)),
     ...modules.flatMap((module) => module.oldRows?.({ ...leaving, keep, ledger }) ?? []),
-    oldRows("quotes", keep.quotes, oldQuotes(parts)),
-    {
-      name: "idempotencyAnswers",
-      keepMs: keep.idempotencyAnswers,
-      batches: (until) => oldAnswers(parts, until),
-    },
+    oldRows(parts, oldQuotes(storage, keep.quotes)),
+    oldRows(parts, oldAnswers(storage, keep.idempotencyAnswers)),
   ];
 }

@@ -16,7 +16,7 @@ import type { QuoteWay } from "./quotes/quote-way.ts";
 import type { TellProgress } from "./reconcile-progress.ts";
 import type { CheckedKeepOptions } from "./retention/keep.ts";
 import type { LeavingParts } from "./retention/leaving.ts";
-import type { OldRows } from "./retention/removal.ts";
+import type { OldRows } from "./retention/old-rows.ts";
 import type { ServiceContext } from "./service-context.ts";
 import type { CreatedBody, TransactionMode, TransactionWay } from "./transactions/transaction-mode.ts";
 

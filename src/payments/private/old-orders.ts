@@ -8,13 +8,8 @@ import type {
   OrderView,
   TransferRecord,
 } from "./tables.ts";
-import {
-  canGo,
-  forgotten,
-  removeLeaving,
-  type Leaving,
-  type LeavingParts,
-} from "../frame/retention/leaving.ts";
+import { canGo, forgotten, type LeavingParts } from "../frame/retention/leaving.ts";
+import type { Leaving, OldRowRule } from "../frame/retention/old-rows.ts";
 import { smallestAmount } from "../frame/assets/assets.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { OrderLook } from "./look.ts";
@@ -26,7 +21,6 @@ import {
   type EndedRun,
   type Removal,
   type RemovingParts,
-  type Rows,
 } from "../frame/retention/removal.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
 
@@ -44,18 +38,23 @@ export interface OrderAccess {
 
 interface OrderRemovalParts extends LeavingParts<PrivateStorage>, OrderAccess {}
 
-export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
+/** An order, with all that there is of it. */
+interface FoundOrder {
+  readonly id: string;
+  readonly view: OrderedTransaction | undefined;
+}
+
+export function oldOrders(parts: OrderRemovalParts, keepMs: number | null): OldRowRule<FoundOrder> {
   const { storage } = parts;
   return {
-    page: (after, limit) => storage.ordersAfter(after, limit),
-    async judge(orders, until) {
-      const views = await storage.orderedTransactions(orders.map(({ id }) => id));
-      const looked = orders.map(async ({ id }) => {
-        const view = views.find(({ transaction }) => transaction.id === id);
-        return view === undefined ? ("later" as const) : lookAt(parts, view, until);
-      });
-      return removeLeaving(parts, await Promise.all(looked));
+    name: "private",
+    keepMs,
+    async page(after, limit) {
+      const ids = (await storage.ordersAfter(after?.id ?? "", limit)).map(({ id }) => id);
+      const views = await storage.orderedTransactions(ids);
+      return ids.map((id) => ({ id, view: views.find(({ transaction }) => transaction.id === id) }));
     },
+    look: async ({ view }, until) => (view === undefined ? "later" : lookAt(parts, view, until)),
   };
 }
 
@@ -99,7 +98,7 @@ async function lookAt(
     ...(await removalOf(parts, { ...view, order }, [...own, ...ended])),
     end,
   });
-  return { notices, removal };
+  return { before: notices, removal };
 }
 
 const ENDED = -Infinity;

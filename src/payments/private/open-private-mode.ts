@@ -8,7 +8,7 @@ import type { OpeningDeps, OpenModule, PaymentWay, ReconciledPart } from "../fra
 import { SENDS } from "../frame/purses/check-purses.ts";
 import { ownAddresses, type RoutingWallets } from "../frame/purses/routing-wallets.ts";
 import type { CheckedRequest } from "../frame/quotes/checked-request.ts";
-import { oldRows } from "../frame/retention/removal.ts";
+import { oldRows } from "../frame/retention/old-rows.ts";
 import { depositKeys } from "../frame/secrets/deposit-keys.ts";
 import { acceptOrder, type CreatedOrderBody } from "./accept-order.ts";
 import type { OrderControl } from "./acts/acting.ts";
@@ -63,9 +63,10 @@ export function openPrivateMode(deps: PrivateDeps): OpenModule<CreatedOrderBody>
     transactionOf: async (instance) => (await storage.transfer(instance))?.order ?? null,
     erasureCheck: (id) => erasureCheck(storage, id),
     eventNotices: (id) => eventNotices(deps, id),
-    oldRows: ({ keep, ...parts }) => [
-      oldRows("private", keep.private, oldOrders({ ...parts, storage, ...removing(deps, routing, parts) })),
-    ],
+    oldRows({ keep, ...given }) {
+      const parts = { ...given, storage, ...removing(deps, routing, given) };
+      return [oldRows(parts, oldOrders(parts, keep.private))];
+    },
     reconcile: async (ledger, tell) => {
       if (routing !== null) {
         const { orders } = routing;

@@ -4,46 +4,36 @@ import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { FrameWrite } from "../frame/frame-storage.ts";
 import {
   archivedRows,
-  type RetentionState,
-  type Rows,
   type EndedRun,
   endedRuns,
   type Removal,
   type RemovingParts,
 } from "../frame/retention/removal.ts";
-import {
-  canGo,
-  forgotten,
-  removeLeaving,
-  type Leaving,
-  type LeavingParts,
-} from "../frame/retention/leaving.ts";
+import { canGo, forgotten, type LeavingParts } from "../frame/retention/leaving.ts";
+import type { Kept, Leaving, OldRowRule } from "../frame/retention/old-rows.ts";
 
 interface TransactionRemovalParts extends LeavingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
 }
 
-export function oldTransactions(parts: TransactionRemovalParts): Rows<TransactionRecord> {
-  return {
-    page: (after, limit) => parts.storage.transactionsAfter(after, limit),
-    judge: (transactions, until) => judge(parts, transactions, until),
-  };
-}
-
-async function judge(
+export function oldTransactions(
   parts: TransactionRemovalParts,
-  transactions: readonly TransactionRecord[],
-  until: number,
-): Promise<readonly RetentionState[]> {
-  return removeLeaving(parts, await Promise.all(transactions.map((each) => lookAt(parts, each, until))));
+  keepMs: number | null,
+): OldRowRule<TransactionRecord> {
+  return {
+    name: "transactions",
+    keepMs,
+    page: (after, limit) => parts.storage.transactionsAfter(after?.id ?? "", limit),
+    look: (transaction, until) => lookAt(parts, transaction, until),
+  };
 }
 
 async function lookAt(
   parts: TransactionRemovalParts,
   transaction: TransactionRecord,
   until: number,
-): Promise<Leaving | "stays" | "later"> {
+): Promise<Leaving | Kept> {
   const { storage, ownAddresses, noticeRemovals } = parts;
   if (isProof(transaction, ownAddresses) || isGivenUp(transaction)) return "stays";
   // A payment shows what was refunded of it for as long as it is shown.
@@ -52,7 +42,7 @@ async function lookAt(
   const [run] = (await endedRuns(storage, [transaction.id], until)) ?? [];
   if (run === undefined || !canGo(transaction)) return "later";
   const notices = await noticeRemovals(transaction.id, until);
-  return notices === null ? "later" : { notices, removal: () => removalOf(parts, transaction, run) };
+  return notices === null ? "later" : { before: notices, removal: () => removalOf(parts, transaction, run) };
 }
 
 /**

@@ -2,28 +2,17 @@
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { DeliveryRecord } from "./tables.ts";
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
-import {
-  archivedRows,
-  type ArchivedRow,
-  type Rows,
-  carryOut,
-  type Removal,
-  type RemovingParts,
-  isOver,
-} from "../frame/retention/removal.ts";
+import { archivedRows, type ArchivedRow, type Removal, isOver } from "../frame/retention/removal.ts";
+import type { OldRowRule } from "../frame/retention/old-rows.ts";
 
-export function oldNotices(parts: RemovingParts<WebhookStorage>): Rows<NoticeRecord> {
-  const { storage } = parts;
+export function oldNotices(storage: WebhookStorage, keepMs: number | null): OldRowRule<NoticeRecord> {
   return {
-    page: (after, limit) => storage.noticesAfter(after, limit),
-    async judge(notices, until) {
-      const removals = await Promise.all(notices.map((notice) => noticeRemoval(storage, notice, until)));
-      const gone = await carryOut(
-        parts,
-        removals.filter((removal) => removal !== null),
-      );
-      let next = 0;
-      return removals.map((removal) => (removal !== null && gone[next++] === true ? "gone" : "later"));
+    name: "notices",
+    keepMs,
+    page: (after, limit) => storage.noticesAfter(after?.id ?? "", limit),
+    async look(notice, until) {
+      const removal = await noticeRemoval(storage, notice, until);
+      return removal === null ? "later" : { before: [], removal: async () => removal };
     },
   };
 }

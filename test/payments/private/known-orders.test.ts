@@ -12,6 +12,8 @@ import { BY } from "../../kit/by.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { solAt150, units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
+import { oldRows, type OldRows } from "../../../src/payments/frame/retention/old-rows.ts";
+import { goneOf } from "../retention/passing.ts";
 
 const DAY = 86_400_000;
 const EMPTY = [0n, 0n, 0n] as const;
@@ -23,7 +25,7 @@ const WATCHED = [
 ];
 const DEAF = { intervalMs: 1_000, batchSize: 1, poll: async () => [] };
 
-function oldOrdersOf(world: PrivateFixture): ReturnType<typeof oldOrders> {
+function oldOrdersOf(world: PrivateFixture): OldRows {
   const { storage, service, clock, ledger, mints } = world;
   const engine = createEngine<PaymentTables>({
     storage,
@@ -32,17 +34,18 @@ function oldOrdersOf(world: PrivateFixture): ReturnType<typeof oldOrders> {
     clock,
     logger: silentLogger,
   });
-  return oldOrders({
+  const parts = {
     storage,
     clock,
     archive: null,
     archiveDeadlineMs: 1_000,
-    noticeRemovals: (each, until) => noticeRemovals(storage, each, until),
-    stopInstance: (each) => engine.stopInstance(each),
-    look: (each) =>
+    noticeRemovals: (each: string, until: number) => noticeRemovals(storage, each, until),
+    stopInstance: (each: string) => engine.stopInstance(each),
+    look: (each: string) =>
       lookAtOrder({ storage, ledger, assets: assetsWith(mints), prices: solAt150(world) }, each),
-    wake: (each) => service.operator.recover([each], BY),
-  });
+    wake: (each: string) => service.operator.recover([each], BY),
+  };
+  return oldRows(parts, oldOrders(parts, 0));
 }
 
 test("an address that is looked at no more is looked at on a person's word, and its money goes back", async ({
@@ -84,13 +87,13 @@ test("C57: an order does not go as old while money lies there that nobody has lo
   world.chain.fund(body.ephemeralAddress, { usdc: 4_000_000n });
   world.chain.advance(35);
   const old = oldOrdersOf(world);
-  const passed = async (): Promise<unknown> => old.judge(await old.page("", 9), world.clock.now() + DAY);
-  expect(await passed()).toEqual(["later"]);
+  const passed = (): Promise<number> => goneOf(old, world.clock.now() + DAY);
+  expect(await passed()).toBe(0);
   await world.settle(8);
   expect((await world.held(alice.address))[1]).toBe(4_000_001n);
   await world.pass(62 * DAY);
   await world.settle();
-  expect(await passed()).toEqual(["gone"]);
+  expect(await passed()).toBe(1);
 });
 
 test("C24: of an order that was removed as old the refund of late money is on its books, though its former refunds are on the chain", async ({
@@ -109,7 +112,7 @@ test("C24: of an order that was removed as old the refund of late money is on it
   await world.pass(62 * DAY);
   await world.settle();
   const old = oldOrdersOf(world);
-  expect(await old.judge(await old.page("", 9), clock.now() + DAY)).toEqual(["gone"]);
+  expect(await goneOf(old, clock.now() + DAY)).toBe(1);
   expect(await storage.orderStub(id)).toMatchObject({ status: "completed" });
 
   chain.fund(address, { usdc: 4_000_000n });
@@ -142,7 +145,7 @@ test("C58: nobody is paid at the address of an order that has gone as old, where
   await world.pass(62 * DAY);
   await world.settle();
   const old = oldOrdersOf(world);
-  expect(await old.judge(await old.page("", 9), world.clock.now() + DAY)).toEqual(["gone"]);
+  expect(await goneOf(old, world.clock.now() + DAY)).toBe(1);
   const to = [{ address: body.ephemeralAddress, amount: "1" }];
   await expect(world.order(caller, { sender: alice, to })).rejects.toMatchObject({
     code: "INVALID_RECIPIENT",
@@ -179,5 +182,5 @@ test("K16: an order whose no-go is not worth its cost any more goes as old, like
   await world.pass(62 * DAY);
   await world.settle();
   const old = oldOrdersOf(world);
-  expect(await old.judge(await old.page("", 9), clock.now() + DAY)).toEqual(["gone"]);
+  expect(await goneOf(old, clock.now() + DAY)).toBe(1);
 });

@@ -15,6 +15,8 @@ import { silentLogger } from "../../../src/core/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
+import { oldRows } from "../../../src/payments/frame/retention/old-rows.ts";
+import { goneOf } from "./passing.ts";
 
 const DAY = 86_400_000;
 const YEAR = 365 * DAY;
@@ -120,26 +122,24 @@ async function kept({
   expect(await storage.commit([{ writes }])).toEqual([{ ok: true }]);
   const archived: ArchivedRow[] = [];
   const woken: string[] = [];
-  const rows = oldOrders({
+  const parts = {
     storage,
     clock,
-    archive: async (each) => void archived.push(...each),
+    archive: async (each: readonly ArchivedRow[]) => void archived.push(...each),
     archiveDeadlineMs: 1_000,
-    noticeRemovals: (each, until) => noticeRemovals(storage, each, until),
-    stopInstance: (id) => engine.stopInstance(id),
+    noticeRemovals: (each: string, until: number) => noticeRemovals(storage, each, until),
+    stopInstance: (id: string) => engine.stopInstance(id),
     look: async () => ({ facts: shown as OrderFacts }),
-    wake: async (id) => woken.push(id),
-  });
+    wake: async (id: string) => woken.push(id),
+  };
+  const rows = oldRows(parts, oldOrders(parts, YEAR));
   return {
     storage,
     clock,
     engine,
     archived,
     woken,
-    async pass() {
-      const judged = await rows.judge(await rows.page("", 9), clock.now() - YEAR);
-      return judged.filter((each) => each === "gone").length;
-    },
+    pass: () => goneOf(rows, clock.now() - YEAR),
   };
 }
 

@@ -8,7 +8,7 @@ import { contradictionOf } from "../intake/chain-clock.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { CheckedKeepOptions } from "./keep.ts";
-import type { OldRows } from "./removal.ts";
+import type { OldRows } from "./old-rows.ts";
 
 interface RetentionOptions {
   readonly keep: CheckedKeepOptions;

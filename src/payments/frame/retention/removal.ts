@@ -5,7 +5,6 @@ import { archived } from "../../../engine/retention/archiving.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { FrameStorage } from "../frame-storage.ts";
 import type { TransactionStatus } from "../tables/orders.ts";
-import { timeOfId } from "../ids.ts";
 
 /** Rows and instances that are removed in one commit. */
 export interface Removal {
@@ -101,71 +100,6 @@ const OVER: ReadonlySet<TransactionStatus> = new Set(["completed", "failed", "ca
 export async function isOver(storage: Pick<FrameStorage, "transaction">, id: string): Promise<boolean> {
   const view = await storage.transaction(id);
   return view === null || OVER.has(view.transaction.status);
-}
-
-/** The judgement of a row: `gone`, always `stays`, or may be old enough `later`. */
-export type RetentionState = "gone" | "stays" | "later";
-
-/** The search and judgement of old rows of a table. */
-export interface Rows<R> {
-  /** Up to `limit` rows by ascending id, the first one above `after`. */
-  page(after: string, limit: number): Promise<readonly R[]>;
-  /** Removes what can be removed of these; answers for each what became of it. */
-  judge(rows: readonly R[], until: number): Promise<readonly RetentionState[]>;
-}
-
-/** So few that what others ask meanwhile waits for a few reads. With 32 a batch kept sends waiting for a second. */
-const PAGE = 8;
-
-/**
- * No index of their own is needed for it: ids are in the order of time. A row that always stays is looked at once in the
- * life of a process, so what is kept for good costs later passes nothing.
- */
-export class OldestRowReader<R extends { readonly id: string }> {
-  readonly #rows: Rows<R>;
-  /** Up to here every row is gone or stays. */
-  #decided = "";
-
-  constructor(rows: Rows<R>) {
-    this.#rows = rows;
-  }
-
-  /** Looks at all that was made before `until`; tells after each page how many rows of it are gone. */
-  async *batches(until: number): AsyncGenerator<number> {
-    let after = this.#decided;
-    let isWhole = true;
-    for (;;) {
-      const page = await this.#rows.page(after, PAGE);
-      const old = page.filter(({ id }) => timeOfId(id) <= until);
-      const judged = await this.#rows.judge(old, until);
-      for (const [index, { id }] of old.entries()) {
-        isWhole &&= judged[index] !== "later";
-        if (isWhole) this.#decided = id;
-        after = id;
-      }
-      if (old.length > 0) yield judged.filter((each) => each === "gone").length;
-      if (old.length < PAGE) return;
-    }
-  }
-}
-
-/** Rows of a kind that go once they are old. */
-export interface OldRows {
-  readonly name: string;
-  /** Milliseconds; null where they are kept for good. */
-  readonly keepMs: number | null;
-  /** Looks at all that was made before `until`; tells after each batch how many rows of it are gone. */
-  readonly batches: (until: number) => AsyncGenerator<number>;
-}
-
-/** Rows whose ids are in the order of time. */
-export function oldRows<R extends { readonly id: string }>(
-  name: string,
-  keepMs: number | null,
-  rows: Rows<R>,
-): OldRows {
-  const oldest = new OldestRowReader(rows);
-  return { name, keepMs, batches: (until) => oldest.batches(until) };
 }
 
 /** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */
