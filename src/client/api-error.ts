@@ -6,7 +6,7 @@ export interface ApiErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
   readonly status: number;
-  readonly details: ErrorDetails[Code] & { readonly requestId: string };
+  readonly details: ErrorDetails[Code] & { readonly requestId: string; readonly docUrl?: string };
   readonly retryAfterMs: number | null;
   readonly attempts: number;
 }
@@ -21,8 +21,8 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   /** The HTTP status. */
   readonly status: number;
-  /** The details of the code, and `requestId`, which the operator finds in the logs. */
-  readonly details: ErrorDetails[Code] & { readonly requestId: string };
+  /** The details of the code, `requestId`, which the operator finds in the logs, and `docUrl`, which tells what to do. */
+  readonly details: ErrorDetails[Code] & { readonly requestId: string; readonly docUrl?: string };
   /** Milliseconds until the request may be repeated; null when the service does not tell. */
   readonly retryAfterMs: number | null;
   /**

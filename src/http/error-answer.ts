@@ -5,6 +5,7 @@ import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { Logger } from "../core/runtime.ts";
+import { docUrlOf } from "./docs/doc-url.ts";
 import type { TextStream } from "./contract/endpoint.ts";
 import { writeRateLimit } from "./rate-window.ts";
 
@@ -26,7 +27,7 @@ export interface BegunAnswer {
 const RETRY_SECONDS = 5;
 
 /**
- * The answer to a request that threw: the API's error body with the request's id in `details`; the headers that belong to
+ * The answer to a request that threw: the API's error body, with the request's id and the place of the remedy in `details`; the headers that belong to
  * the error are added to those of the begun answer. Anything but a `PaymentError`, `LedgerUnavailable`,
  * `StorageUnusable` and `CommitUnknown` is `INTERNAL_ERROR`, a constant sentence.
  */
@@ -40,7 +41,8 @@ export function errorAnswer(thrown: unknown, { label, headers }: BegunAnswer, lo
     writeRateLimit(headers, { ...error.details, remaining: 0, resetSeconds: error.details.retryAfter });
   }
   headers.set("content-type", "application/json");
-  const body = { error: { code, message, details: { ...details, requestId: label.requestId } } };
+  const told = { ...details, requestId: label.requestId, docUrl: docUrlOf(code) };
+  const body = { error: { code, message, details: told } };
   return { status, headers, text: JSON.stringify(body) };
 }
 

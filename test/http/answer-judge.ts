@@ -125,7 +125,9 @@ function* problemsOutside({ method, route, status, text }: JudgedAnswer): Iterab
     return;
   }
   if (status !== kind.status) yield `${code} has the status ${status}`;
-  const details = kind.details.extend({ requestId: z.string() }).strict();
+  const details = kind.details
+    .extend({ requestId: z.string(), docUrl: z.literal(`/v1/docs#${code}`) })
+    .strict();
   const body = z.strictObject({
     error: z.strictObject({ code: z.literal(code), message: z.literal(kind.message), details }),
   });

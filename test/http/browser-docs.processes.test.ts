@@ -62,4 +62,30 @@ describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
     },
     BROWSER_TEST_MS,
   );
+
+  test(
+    "the address in an error leads to what to do about its code",
+    async () => {
+      const { service, clock, close } = await serviceFixture();
+      const server = await listen(createHttpHandler({ service, clock, basePath: "/pay" }));
+      try {
+        const host = new URL(server.at).origin;
+        const refused = await fetch(`${host}/pay/v1/tokens`);
+        const { error } = (await refused.json()) as { readonly error: { details: { docUrl: string } } };
+        const { page, complaints } = await openPage(browser, host);
+        await page.goto(`${host}/pay${error.details.docUrl}`);
+        await page.locator("#link-auth").waitFor();
+        const section = page.locator("#INVALID_API_KEY");
+        await section.getByText("Send Authorization: Bearer with a key").waitFor();
+        const top = (await section.boundingBox())?.y ?? -1;
+        expect(top).toBeGreaterThanOrEqual(0);
+        expect(top).toBeLessThan(page.viewportSize()?.height ?? 0);
+        expect(complaints).toEqual([]);
+      } finally {
+        await server.close();
+        await close();
+      }
+    },
+    BROWSER_TEST_MS,
+  );
 });

@@ -125,7 +125,7 @@ describe.each(sampled(WAYS, "ways of failures"))("$name", (way) => {
       error: {
         code: "INTERNAL_ERROR",
         message: "Something went wrong on our side.",
-        details: { requestId: failed.headers.get("x-request-id") },
+        details: { requestId: failed.headers.get("x-request-id"), docUrl: "/v1/docs#INTERNAL_ERROR" },
       },
     });
     const { requestId, err } = logged.at(-1)?.fields ?? {};

@@ -48,6 +48,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
         retryAfter: 30,
         tier: "free",
         requestId: refused.headers.get("x-request-id"),
+        docUrl: "/v1/docs#RATE_LIMIT_EXCEEDED",
       });
       expect(refused.headers.get("retry-after")).toBe("30");
       expect(refused.headers.get("ratelimit")).toBe('"reads";r=0;t=30');

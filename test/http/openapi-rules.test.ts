@@ -106,8 +106,9 @@ test.each(Object.entries(document.components.examples))(
     const { code, details } = example.value.error;
     const kind: ErrorKind = ERRORS[code];
     expect(example.value.error.message).toBe(messageOf(code, details));
-    const { requestId, ...own } = details;
+    const { requestId, docUrl, ...own } = details;
     expect(requestId).toMatch(/^req_/);
+    expect(docUrl).toBe(`/v1/docs#${code}`);
     expect(kind.details.strict().parse(own)).toEqual(own);
     const { reason } = own;
     expect(name).toBe(typeof reason === "string" ? `${code}.${reason}` : code);

@@ -260,6 +260,7 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to transactions"))("$name
       currentStatus: "cancelled",
       allowedStatuses: ["pending"],
       requestId: again.headers.get("x-request-id"),
+      docUrl: "/v1/docs#CANNOT_CANCEL",
     });
   });
 

@@ -63,6 +63,7 @@ describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{w
     expect(unreachable.details).toEqual({
       url: gone.url,
       requestId: unreachable.headers.get("x-request-id"),
+      docUrl: "/v1/docs#URL_UNREACHABLE",
     });
     expect((await client.get(path)).body).toEqual(before);
   });

@@ -164,7 +164,11 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     const { url } = gone;
     const silent = await client.post("/v1/webhooks", { ...registration, url });
     expect(silent).toMatchObject({ status: 422, code: "URL_UNREACHABLE" });
-    expect(silent.details).toEqual({ url, requestId: silent.headers.get("x-request-id") });
+    expect(silent.details).toEqual({
+      url,
+      requestId: silent.headers.get("x-request-id"),
+      docUrl: "/v1/docs#URL_UNREACHABLE",
+    });
   });
 
   test("H16: another account's transaction is 404 to GET and 403 to DELETE; its webhook and quote are 404", async ({

@@ -4,11 +4,17 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { requireBeside } from "../../core/require-beside.ts";
+import { ERRORS, type ErrorCode } from "../../errors/error-table.ts";
+import { remediesOf } from "../../errors/remedies.ts";
 
 const STYLE = `
 html, body { height: 100%; margin: 0; }
 body { font: 16px/1.5 system-ui, sans-serif; }
-openapi-explorer { --primary-btn-text-color: #fff; }
+openapi-explorer { --primary-btn-text-color: #fff; height: 100vh; box-sizing: border-box; }
+main { max-width: 50rem; margin: 0 auto; padding: 1rem; }
+h2 { font-size: 1rem; overflow-wrap: anywhere; }
+section:target { outline: 2px solid #1f5fbf; outline-offset: 0.5rem; }
+dd { margin: 0 0 0.5rem 1rem; }
 noscript, openapi-explorer:not(:defined) { display: block; padding: 2rem; }
 `;
 
@@ -23,6 +29,30 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
+
+/** A section for each code, which `docUrl` of an error leads to. */
+function errorSections(): string {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes.map(errorSection).join("\n");
+}
+
+function errorSection(code: ErrorCode): string {
+  const { status, message } = ERRORS[code];
+  const rows = remediesOf(code).map(({ reason, remedy }) =>
+    reason === null
+      ? `<p>${marked(remedy)}</p>`
+      : `<dt><code>${reason}</code></dt><dd>${marked(remedy)}</dd>`,
+  );
+  const isList = rows[0]?.startsWith("<dt>") === true;
+  const remedies = isList ? `<dl>${rows.join("")}</dl>` : rows.join("");
+  return `<section id="${code}"><h2>${code}</h2><p>${status}. ${marked(message)}</p>${remedies}</section>`;
+}
+
+/** Words of code as HTML. */
+function marked(text: string): string {
+  const plain = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return plain.replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+}
 
 /** Where the script stands, seen from the page. */
 const SCRIPT = "docs/explorer.js";
@@ -56,6 +86,10 @@ const PAGE = `<!doctype html>
     >
       <p>The same for programs: <a href="openapi.json">openapi.json</a></p>
     </openapi-explorer>
+    <main>
+      <h1>Errors</h1>
+${errorSections()}
+    </main>
   </body>
 </html>
 `;
@@ -82,6 +116,13 @@ document.addEventListener("input", (event) => {
 });
 `;
 
+/** The renderer scrolls by itself once it has its document. Then the page goes to the section that its address names. */
+const TO_SECTION = `
+const toSection = () => document.getElementById(location.hash.slice(1))?.scrollIntoView();
+document.querySelector("openapi-explorer").addEventListener("spec-loaded", () => setTimeout(toSection));
+addEventListener("hashchange", toSection);
+`;
+
 /** Says on the page itself what is missing, where a host has bundled this library and left its folder behind. */
 const MISSING = `document.querySelector("openapi-explorer").textContent =
   "The renderer of this page lies in the package paystate, which was not found beside the server. See openapi.json.";
@@ -95,7 +136,7 @@ export function docsScript(): Page {
   const renderer = readRenderer();
   script = {
     mediaType: "text/javascript; charset=utf-8",
-    text: renderer === null ? MISSING : `${renderer}${NO_MEMORY}`,
+    text: renderer === null ? MISSING : `${renderer}${NO_MEMORY}${TO_SECTION}`,
     headers: { "cache-control": A_DAY, "x-content-type-options": "nosniff" },
   };
   return script;

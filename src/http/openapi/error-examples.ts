@@ -1,4 +1,5 @@
 /** Examples of the API's errors: one body for each code, and one for each of its reasons, beside the remedy. */
+import { docUrlOf } from "../docs/doc-url.ts";
 import type { ErrorCode, ErrorDetails } from "../../errors/errors.ts";
 import { messageOf, remediesOf, type RemediedError } from "../../errors/remedies.ts";
 import {
@@ -88,7 +89,12 @@ function nameOf({ code, reason }: RemediedError): string {
 
 function exampleOf(error: RemediedError): Json {
   const { code, reason, remedy } = error;
-  const details = { ...DETAILS[code], ...(reason !== null && { reason }), requestId: REQUEST_ID };
+  const details = {
+    ...DETAILS[code],
+    ...(reason !== null && { reason }),
+    requestId: REQUEST_ID,
+    docUrl: docUrlOf(code),
+  };
   return {
     summary: `${nameOf(error)}: ${remedy}`,
     value: { error: { code, message: messageOf(code, details), details } },

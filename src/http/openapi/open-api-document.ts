@@ -55,7 +55,7 @@ const INFO = {
   summary: "Sends, payrolls and swaps on Solana.",
   description: `Amounts are decimal strings in whole units of their asset. Times are ISO 8601 in UTC.
 
-Errors are \`{ error: { code, message, details } }\`: the code decides the HTTP status and the details, which always hold \`requestId\`; \`details.reason\` tells apart what one code has several of.
+Errors are \`{ error: { code, message, details } }\`: the code decides the HTTP status and the details, which always hold \`requestId\` and \`docUrl\`, the section that tells what to do; \`details.reason\` tells apart what one code has several of.
 
 Any POST takes an \`Idempotency-Key\`. Everything belongs to the account of the key, and so do limits. A path that does not exist is NOT_FOUND, and a method that a path does not take METHOD_NOT_ALLOWED with an \`Allow\` header.`,
   license: { name: "MIT", identifier: "MIT" },

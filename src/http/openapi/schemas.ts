@@ -57,7 +57,10 @@ function errorSchema(code: ErrorCode): z.ZodType {
       error: z.object({
         code: z.literal(code),
         message: z.string().describe("For people."),
-        details: details.extend({ requestId: z.string().describe("The same as X-Request-Id.") }),
+        details: details.extend({
+          requestId: z.string().describe("The same as X-Request-Id."),
+          docUrl: z.string().describe("The section about this code, relative to the service."),
+        }),
       }),
     })
     .describe(ERRORS[code].message);
