@@ -296,7 +296,7 @@ export default {
       to: {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
         dependencyTypesNot: ["npm", "npm-peer", "npm-optional", "type-only"],
-        pathNot: npm("@solana/spl-token", "kysely"),
+        pathNot: npm("@solana/spl-token", "@noble/curves", "kysely"),
       },
     },
     {
@@ -343,7 +343,7 @@ export default {
     // Programs that run where what they import is made, installed or served: clients that a test generates, peers of a
     // bench, scripts of a page.
     exclude: {
-      path: "^(test/(foreign/(node_modules|generated-clients/tours)|bench/peers)|examples/(node_modules|shop/page)|src/http/docs/renderer)/",
+      path: "^(test/(foreign/(node_modules|generated-clients/tours)|bench/peers|site)|examples/(node_modules|shop/page)|src/http/docs/renderer)/",
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -13,6 +13,7 @@ import {
   readLimitOf,
 } from "./endpoint-options.ts";
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
+import { loadWithWeb3 } from "./load-web3.ts";
 import { mostRecipients } from "./compute-budget.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 
@@ -111,7 +112,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   setMaxListeners(0, closing.signal);
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
-    loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
+    loading ??= loadWithWeb3(() => import("./ledger-of-nodes.ts")).then(({ ledgerOfNodes }) =>
       ledgerOfNodes({ endpoints, witnesses, deathProof, fees }, { clock, log: logger }, closing.signal),
     );
     return loading;

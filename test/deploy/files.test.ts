@@ -10,6 +10,8 @@ import { solanaLedger, type EndpointSettings } from "../../src/solana/index.ts";
 import { blockOf } from "../readme/page.ts";
 
 const FOLDER = "examples/deploy";
+/** Peers that a service on Solana brings itself. */
+const SOLANA = ["@solana/web3.js", "@solana/buffer-layout"];
 const textOf = (name: string): string => readFileSync(join(FOLDER, name), "utf8");
 const manifestOf = (file: string) =>
   JSON.parse(readFileSync(file, "utf8")) as {
@@ -106,7 +108,7 @@ test("what the image installs is what the package is made and tested with", () =
   const imported = readdirSync(FOLDER)
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) => [...textOf(name).matchAll(/from "([^"./:]+)[^":]*"/g)].map(([, id = ""]) => id));
-  const names = new Set([...imported, "xstate", "better-sqlite3", "pg"]);
+  const names = new Set([...imported, "xstate", "better-sqlite3", "pg", ...SOLANA]);
   expect(Object.keys(deployed.dependencies).toSorted()).toEqual([...names].toSorted());
 });
 

@@ -1,11 +1,13 @@
 /** What is in the tarball: imported, compiled against, run. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
 import bs58 from "bs58";
-import { blockOf, linksOf } from "../readme/page.ts";
+import { blockOf, linksOf, PAGES } from "../readme/page.ts";
 import { startProgram, type RunningProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
 import { testBuilds } from "./builds.ts";
@@ -16,17 +18,23 @@ import { testSettings } from "./settings.ts";
 import { testNewProjects } from "./new-projects.ts";
 import { testPagePrograms } from "./page-programs.ts";
 import { testPrintedLines } from "./printed-lines.ts";
-import { attempt, bring, project, readJson, root, run, specifiers, without } from "./project.ts";
+import {
+  attempt,
+  bring,
+  project,
+  QUIET,
+  readJson,
+  root,
+  run,
+  specifiers,
+  tarball,
+  without,
+} from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
 const HEAVY = ["@solana", "better-sqlite3", "pg", "prom-client"];
 /** The entries whose business is a chain, a database or a registry of metrics. */
-const HEAVY_ENTRIES = new Set([
-  "paystate/solana",
-  "paystate/local",
-  "paystate/storage/sqlite",
-  "paystate/prometheus",
-]);
+const HEAVY_ENTRIES = new Set(["paystate/local", "paystate/storage/sqlite", "paystate/prometheus"]);
 /** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
 const UNWANTED = ["kysely", "bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
 function importAll(names: readonly string[]): void {
@@ -48,6 +56,50 @@ test("the entries for everybody load neither web3.js nor a database driver", () 
     importAll(specifiers.filter((specifier) => !HEAVY_ENTRIES.has(specifier)));
   });
 });
+
+test("a ledger without web3.js says what to install, once it is asked", () => {
+  const source = `
+    import { solanaLedger } from "paystate/solana";
+    const ledger = solanaLedger({ endpoints: ["http://127.0.0.1:8899"] });
+    console.log(await ledger.genesisHash().catch(({ message }) => message));
+  `;
+  without(["@solana"], () => {
+    assert.match(
+      run(process.execPath, "--input-type=module", "--eval", source),
+      /^paystate\/solana needs .*: npm install @solana\/web3\.js@1 \S+\n$/,
+    );
+  });
+});
+
+test("an engine is installed beside undici 6, ws 7 and web3.js 2, and brings at most 15 packages", () => {
+  const folder = mkdtempSync(join(tmpdir(), "paystate-engine-"));
+  const npm = (...args: readonly string[]): void => {
+    const { status, stdout, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
+    assert.equal(status, 0, `npm ${args.join(" ")}\n${stdout}${stderr}`);
+  };
+  try {
+    writeFileSync(join(folder, "package.json"), '{ "name": "engine", "private": true, "type": "module" }');
+    npm("install", tarball, "xstate", ...QUIET);
+    assert.ok(packagesIn(folder).length <= 15, packagesIn(folder).join(" "));
+    npm("install", "undici@6", "ws@7", "@solana/web3.js@2", ...QUIET);
+    const source = "import { createEngine } from 'paystate/engine'; console.log(typeof createEngine);";
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", source], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    assert.equal(stdout, "function\n");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** The packages that npm has put into a folder. */
+function packagesIn(folder: string): readonly string[] {
+  const { packages } = readJson(join(folder, "node_modules/.package-lock.json")) as {
+    readonly packages: Readonly<Record<string, unknown>>;
+  };
+  return Object.keys(packages);
+}
 
 test("every subpath has types that a strict project compiles against, declarations checked too", () => {
   const lines = specifiers.map(
@@ -146,13 +198,17 @@ test("the contract that is in the tarball runs against a storage of anybody's", 
   assert.equal(run(process.execPath, "--input-type=module", "--eval", runner), "true\n");
 });
 
-test("each link of the README leads to a file of the package", () => {
+test("each link of each page in the package leads to a file of the package", () => {
   const folder = join(project, "node_modules/paystate");
-  const links = linksOf("README.md").map((link) => link.split("#")[0] ?? "");
-  assert.deepEqual(
-    links.filter((path) => !existsSync(join(folder, path))),
-    [],
+  const pages = PAGES.filter((page) => existsSync(join(folder, page)));
+  assert.ok(pages.length > 20 && !pages.includes("CONTRIBUTING.md"));
+  const dead = pages.flatMap((page) =>
+    linksOf(page)
+      .map((link) => link.split("#")[0] ?? "")
+      .filter((path) => path !== "" && !existsSync(join(folder, dirname(page), path)))
+      .map((path) => `${page}: ${path}`),
   );
+  assert.deepEqual(dead, []);
 });
 
 test("the command says how it is used", () => {

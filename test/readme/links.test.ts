@@ -37,5 +37,6 @@ test("the README leads to every page, to those about its making by the page abou
   const linked = new Set(
     ["README.md", "CONTRIBUTING.md"].flatMap((page) => linksOf(page).map((link) => link.split("#")[0])),
   );
-  expect(PAGES.filter((page) => page !== "README.md" && !linked.has(page))).toEqual([]);
+  const first = new Set(["README.md", "CONTRIBUTING.md"]);
+  expect(PAGES.filter((page) => !first.has(page) && !linked.has(page))).toEqual([]);
 });

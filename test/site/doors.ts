@@ -47,6 +47,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "Solana ledger": "src/solana/README.md",
   },
   More: {
+    Questions: "docs/questions.md",
     Guarantees: "docs/guarantees.md",
     Glossary: "docs/glossary.md",
     Dependencies: "docs/dependencies.md",
