@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
         const { error } = (await refused.json()) as { readonly error: { details: { docUrl: string } } };
         const { page, complaints } = await openPage(browser, host);
         await page.goto(`${host}/pay${error.details.docUrl}`);
-        await page.locator("#link-auth").waitFor();
+        await page.waitForLoadState("networkidle");
         const section = page.locator("#INVALID_API_KEY");
         await section.getByText("Send Authorization: Bearer with a key").waitFor();
         const top = (await section.boundingBox())?.y ?? -1;

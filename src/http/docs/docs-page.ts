@@ -13,6 +13,9 @@ body { font: 16px/1.5 system-ui, sans-serif; }
 openapi-explorer { --primary-btn-text-color: #fff; height: 100vh; box-sizing: border-box; }
 main { max-width: 50rem; margin: 0 auto; padding: 1rem; }
 h2 { font-size: 1rem; overflow-wrap: anywhere; }
+/* The renderer scrolls to itself once it is there: an address that names an error shows the errors alone. */
+body:has(section:target) openapi-explorer { display: none; }
+section { scroll-margin-top: 1rem; }
 section:target { outline: 2px solid #1f5fbf; outline-offset: 0.5rem; }
 dd { margin: 0 0 0.5rem 1rem; }
 noscript, openapi-explorer:not(:defined) { display: block; padding: 2rem; }
@@ -88,6 +91,7 @@ const PAGE = `<!doctype html>
     </openapi-explorer>
     <main>
       <h1>Errors</h1>
+      <p><a href="docs">All endpoints</a></p>
 ${errorSections()}
     </main>
   </body>
@@ -116,13 +120,6 @@ document.addEventListener("input", (event) => {
 });
 `;
 
-/** The renderer scrolls by itself once it has its document. Then the page goes to the section that its address names. */
-const TO_SECTION = `
-const toSection = () => document.getElementById(location.hash.slice(1))?.scrollIntoView();
-document.querySelector("openapi-explorer").addEventListener("spec-loaded", () => setTimeout(toSection));
-addEventListener("hashchange", toSection);
-`;
-
 /** Says on the page itself what is missing, where a host has bundled this library and left its folder behind. */
 const MISSING = `document.querySelector("openapi-explorer").textContent =
   "The renderer of this page lies in the package paystate, which was not found beside the server. See openapi.json.";
@@ -136,7 +133,7 @@ export function docsScript(): Page {
   const renderer = readRenderer();
   script = {
     mediaType: "text/javascript; charset=utf-8",
-    text: renderer === null ? MISSING : `${renderer}${NO_MEMORY}${TO_SECTION}`,
+    text: renderer === null ? MISSING : `${renderer}${NO_MEMORY}`,
     headers: { "cache-control": A_DAY, "x-content-type-options": "nosniff" },
   };
   return script;
