@@ -1,14 +1,16 @@
 /**
- * The shop with all that it needs: `npx tsx examples/shop/start.ts [folder]` starts `paystate dev`, `paystate listen` and
- * the shop, each in a process of its own. README.md beside this file starts them one by one. Ctrl-C ends all three.
+ * The shop with all that it needs: `npx tsx examples/shop/start.ts [folder]` starts `paystate dev` and the
+ * shop, each in a process of its own, and registers the shop's webhook. README.md beside this file does it step by step.
+ * Ctrl-C ends both.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { mkdtempSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { createClient } from "paystate/client";
 
 const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "shop-"));
 const port = process.env["PORT"] ?? "3000";
@@ -52,10 +54,7 @@ const dev = JSON.parse(line) as {
   readonly apiKeys: { readonly free: string };
   readonly wallets: readonly [customer: { secretKey: string }, shop: { secretKey: string }];
 };
-const secret = await start("src/cli/main.ts", {
-  args: ["listen", "--forward-to", `http://127.0.0.1:${port}/webhook`, "--port", "0", ...data],
-  until: /signed with the secret (\S+)/,
-});
+const secret = keptSecret();
 const env = {
   PAYMENTS_URL: dev.baseUrl,
   API_KEY: dev.apiKeys.free,
@@ -65,6 +64,25 @@ const env = {
   STAFF_KEY: process.env["STAFF_KEY"] ?? randomUUID(),
 };
 await start("examples/shop/main.ts", { args: [join(folder, "orders.db")], env, until: /(is open)/ });
+await registerWebhook();
 console.log(
   `payments: ${dev.inspectorUrl}, key ${env.API_KEY}; the staff's key: ${env.STAFF_KEY}; data: ${folder}`,
 );
+
+/** The same at each start on the folder, since notices of the last one may still come. */
+function keptSecret(): string {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, "webhook-secret");
+  if (!existsSync(file)) writeFileSync(file, `whsec_${randomBytes(24).toString("base64")}`, { mode: 0o600 });
+  return readFileSync(file, "utf8");
+}
+
+/** The service looks whether the shop answers, so the shop runs by now. */
+async function registerWebhook(): Promise<void> {
+  const client = createClient({ baseUrl: dev.baseUrl, apiKey: dev.apiKeys.free });
+  const url = `http://127.0.0.1:${port}/webhook`;
+  const { webhooks } = await client.listWebhooks();
+  if (webhooks.some((webhook) => webhook.url === url)) return;
+  const events = ["transaction.completed", "transaction.failed", "transaction.cancelled"] as const;
+  await client.registerWebhook({ url, secret, events });
+}

@@ -1,6 +1,5 @@
 /**
- * Settings that `paystate dev` keeps between two starts, besides chain and database: secrets, keys, ports, webhook
- * receiver.
+ * Settings that `paystate dev` keeps between two starts, besides chain and database: secrets, keys and ports.
  */
 import {
   accessSync,
@@ -33,7 +32,6 @@ const setupSchema = z.object({
   port: z.int().min(1).max(65_535).optional(),
   rpcPort: z.int().min(1).max(65_535).optional(),
   aheadMs: z.int().min(0).optional(),
-  receiver: z.object({ certificate: z.string(), privateKey: z.string(), secret: z.string() }).optional(),
 });
 
 /**

@@ -9,13 +9,12 @@ import type { PaymentService } from "../service/payment-service.ts";
 import { createLocalChain, type LocalChain, type LocalWallet } from "../local/index.ts";
 import { solanaLedger } from "../solana/index.ts";
 import { StartRefused } from "../payments/frame/secrets/bind-database.ts";
-import { systemClock, systemRandom } from "../core/runtime.ts";
+import { systemRandom } from "../core/runtime.ts";
 import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, TIERS, type DevSetup } from "./dev-data.ts";
 import { SLOTS_TO_FINALITY } from "./dev-acts.ts";
 import { withDevHelpers } from "./dev-helpers.ts";
 import { sandboxOn, screenOf, type DevSandbox } from "./dev-sandbox.ts";
-import { receiverFor, trustedBy } from "./dev-receiver.ts";
 import { devStatus, readyPage } from "./dev-status.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
@@ -76,7 +75,7 @@ export async function dev(args: DevArguments): Promise<void> {
     recovery: recoveryFile(data.orders),
     swap,
     // The receivers of a developer run on the developer's own machine.
-    webhooks: { allowAddress: isLoopback, ca: trustedBy(setup) },
+    webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true },
     broadcastDelayMs: args.broadcastDelayMs,
     logger: log,
   });
@@ -108,8 +107,7 @@ export async function dev(args: DevArguments): Promise<void> {
 /** The setup of the last start, completed. */
 function setupFrom(kept: DevSetup | null): DevSetup {
   const masterSecret = kept?.masterSecret ?? Buffer.from(systemRandom.bytes(32)).toString("hex");
-  const receiver = receiverFor(kept?.receiver, { clock: systemClock, random: systemRandom });
-  return { ...kept, masterSecret, receiver };
+  return { ...kept, masterSecret };
 }
 
 /** The keys of the last start, unless the database that knew them was removed. */

@@ -1,9 +1,6 @@
 /** Servers on the loopback address: on the wanted port, or for 0 on that of the last start if it is free, else on any. */
-import type { Server as HttpServer } from "node:http";
-import type { Server as HttpsServer } from "node:https";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-
-type Server = HttpServer | HttpsServer;
 
 /** Only this machine reaches a development service. */
 export const DEV_HOST = "127.0.0.1";

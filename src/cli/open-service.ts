@@ -10,7 +10,6 @@ import { createLocalChain } from "../local/index.ts";
 import { fixedPrices } from "../payments/frame/prices/prices.ts";
 import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, setupIn } from "./dev-data.ts";
-import { trustedBy } from "./dev-receiver.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
 import { importOfHost } from "./host-module.ts";
 import { isLoopback } from "../inspector/admit-viewer.ts";
@@ -94,7 +93,7 @@ async function openDevService(folder: string): Promise<OpenService> {
     clock,
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
-    webhooks: { allowAddress: isLoopback, ca: trustedBy(setup) },
+    webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true },
     privateRouting: {
       sponsor: keypairSigner(chain.createWallet("sponsor", {}).secretKey),
       treasury: chain.createWallet("treasury", {}).address,

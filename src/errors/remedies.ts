@@ -57,7 +57,7 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } =
     not_https: "Use `https://`.",
     credentials: "Leave user name and password out of the URL: each delivery is signed instead.",
     private_address:
-      "Use a host that is reached over the public internet; for one's own machine there is `paystate listen`.",
+      "Use a host that is reached over the public internet; a service for development may take `http://127.0.0.1`.",
     too_long: "Use a URL of at most 2,048 characters.",
     bad_host: "Use a public host name with a dot, or a public IP address.",
     bad_port: "Use port 443, or a port from 1024 on.",

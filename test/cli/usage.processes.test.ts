@@ -21,7 +21,7 @@ test.each(COMMANDS.map(({ name }) => name))(
 test.each([
   [
     "",
-    "expected a command: init, dev, listen, machines, inspect, doctor, backup, migrate, instance, schedule, operator, account, key",
+    "expected a command: init, dev, machines, inspect, doctor, backup, migrate, instance, schedule, operator, account, key",
   ],
   ["pay", "unknown command 'pay'"],
   ["instnce list", "unknown command 'instnce' (Did you mean instance?)"],

@@ -14,3 +14,4 @@ export {
 } from "../contracts/ledger.ts";
 export { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 export { passTime } from "./pass-time.ts";
+export { sampleWebhook, type SampleWebhook } from "./sample-webhook.ts";

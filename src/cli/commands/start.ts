@@ -4,10 +4,8 @@ import {
   argument,
   chosenArgument,
   command,
-  commas,
   flag,
   manyArguments,
-  neededText,
   oneOfOr,
   optionalArgument,
   PORTS,
@@ -52,22 +50,6 @@ export const startCommands = [
       debug: flag("logs everything, and shows where an error comes from"),
     },
     run: async (values) => (await import("../dev.ts")).dev(values),
-  }),
-  command({
-    name: "listen",
-    help: "Receives the webhooks of the paystate dev that runs, verifies and shows each, and forwards it to your own program, whose answer the service gets. Ctrl-C ends it, and removes the webhooks that it registered.",
-    takes: {
-      forwardTo: neededText("URL", "where your program takes webhooks, http or https"),
-      port: wholeNumber("N", "where it listens; 0 takes any free port", { ...PORTS, fallback: 3211 }),
-      events: commas("EVENT", "default all"),
-      data: textOr(".paystate", "DIR", "the folder of the paystate dev"),
-    },
-    run: async ({ forwardTo, events, data, port }, print) => {
-      const { listen, eventsOf, targetOf } = await import("../listen.ts");
-      const wanted = { forwardTo: targetOf(forwardTo), events: eventsOf(events), dataFolder: data, port };
-      const { openUntilSignal } = await import("../stop-on-signal.ts");
-      await openUntilSignal(listen(wanted, print));
-    },
   }),
   command({
     name: "machines",
