@@ -28,7 +28,7 @@ test.each([
   ["src/engine/README.md", "createEngine", "src/engine/engine-options.ts", "EngineOptions"],
   ["src/solana/README.md", "solanaLedger", "src/solana/index.ts", "SolanaLedgerOptions"],
   ["src/solana/README.md", "EndpointOptions", "src/solana/endpoint-options.ts", "EndpointSettings"],
-  [PRIVATE, "privateRouting", "src/service/payment-service-options.ts", "PrivateRoutingOptions"],
+  [PRIVATE, "privateRouting", "src/payments/private/private-routing-options.ts", "PrivateRoutingOptions"],
   [PRIVATE, "deskProvider", "src/payments/swap/desk/desk-provider.ts", "DeskOptions"], // modules: swap/desk
   [PRIVATE, "jupiterProvider", "src/payments/swap/jupiter/jupiter-provider.ts", "JupiterOptions"], // modules: swap/jupiter
 ])("%s lists all options of %s", (page, factory, file, name) => {
