@@ -1,5 +1,6 @@
 /** Serves shop and payments: `npm start`. Kill it at any moment and start it again: chain, keys and payments go on. */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createClient } from "paystate/client";
 import { systemClock } from "paystate/engine";
@@ -37,11 +38,10 @@ await kept("alice.json", () => JSON.stringify([...alice.secretKey]));
 
 const port = Number(process.env["PORT"] ?? 3000);
 const baseUrl = `http://127.0.0.1:${port}`;
-const server = app.listen(port, "127.0.0.1", async (error) => {
-  if (error !== undefined) throw error;
-  await registerHook();
-  console.log(`listening on ${baseUrl}/v1, the key is in data/key; pay with: npm run pay`);
-});
+const server = app.listen(port, "127.0.0.1");
+await once(server, "listening"); // rejects if the port is taken
+await registerHook();
+console.log(`listening on ${baseUrl}/v1, the key is in data/key; pay with: npm run pay`);
 
 /** Registers the shop's receiver, once for each address of the app. */
 async function registerHook(): Promise<void> {
