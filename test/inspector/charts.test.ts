@@ -1,5 +1,4 @@
 /** Every chart can be drawn: whole, legible, and nothing on top of anything else. */
-// modules: private
 import { describe, expect, test } from "vitest";
 import { sampled } from "../kit/thorough.ts";
 import { setup } from "xstate";

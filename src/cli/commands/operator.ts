@@ -21,12 +21,12 @@ import {
   limitsPage,
   pausedPage,
   pursesPage,
-  recoveryPage,
   resolutionPage,
   scopeInWords,
   settledPage,
 } from "../operator/pages.ts";
 import { acting, reading } from "./acting.ts";
+import { recover } from "./recover.ts";
 import { JSON_LINE, SERVICE } from "./shared.ts";
 
 /** What each action takes, and whether it must be given. */
@@ -325,18 +325,7 @@ const books: readonly CommandRow[] = [
       await end(isExplained ? 0 : 1);
     },
   }),
-  acting(
-    {
-      name: "operator recover",
-      help: "Brings back the orders of a recovery journal that the database does not know. What lies there goes back to the senders.",
-      takes: { file: argument("FILE", "a recovery journal") },
-    },
-    async (operator, { file }, by) => {
-      const { ordersIn } = await import("../operator/journal.ts");
-      const addresses = await operator.recover(await ordersIn(file), by);
-      return [{ addresses }, recoveryPage(addresses)];
-    },
-  ),
+  recover,
 ];
 
 export const operatorCommands: readonly CommandRow[] = [...decisions, ...rules, ...chain, ...books];

@@ -1,4 +1,5 @@
 /** The orders of a recovery journal, as a command reads them from a file. */
+// modules: private
 import { access } from "node:fs/promises";
 import type { OrderLine } from "../../payments/private/recovery/journal.ts";
 import { recoveryFile } from "../../payments/private/recovery/journal-file.ts";

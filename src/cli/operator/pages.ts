@@ -4,7 +4,6 @@ import type { AuditEntry } from "../../payments/frame/acts/act.ts";
 import type { ErasureResult } from "../../payments/operator/erasing.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
-import type { RecoveredOrder } from "../../payments/private/recovery/recover.ts";
 import type { ResolveResult } from "../../payments/frame/acts/command.ts";
 import type { PurseBody } from "../../payments/frame/purses/purses.ts";
 import type { SettledTransaction } from "../../payments/frame/acts/evidence.ts";
@@ -97,13 +96,4 @@ export function auditPage(entries: readonly AuditEntry[]): string {
   const last = entries.at(-1);
   const page = table(["at", "actor", "act", "what", "reason"], rows, "Nothing more was done.");
   return last === undefined ? page : `${page}\n\nGoes on with --after ${last.id}`;
-}
-
-/** The page of a recovery: every order, with what lies at its address. */
-export function recoveryPage(addresses: readonly RecoveredOrder[]): string {
-  const rows = addresses.map(({ transactionId, address, state, holdings }) => [
-    ...[transactionId, address, state],
-    holdings.map(({ asset, amount }) => `${amount} ${asset}`).join(", "),
-  ]);
-  return table(["transaction", "address", "state", "holds"], rows, "The list is empty.");
 }

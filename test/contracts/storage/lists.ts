@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import type { PaymentTables, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import type { ListKey } from "../../../src/payments/frame/tables/read.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { asAddress, nullRows } from "./rows.ts";
+import { asAddress } from "./extremes.ts";
+import { nullRows } from "./rows.ts";
 import { ids, put, range } from "./samples.ts";
 
 const transaction = (id: string, changes: Partial<PaymentTables["transactions"]> = {}): PaymentWrite => ({

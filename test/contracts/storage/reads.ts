@@ -1,9 +1,8 @@
 /** The storage contract on the named reads, and on the inserts that count before they insert. */
 import assert from "node:assert/strict";
 import type { PaymentTables, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import type { OrderRecord } from "../../../src/payments/private/tables.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { asAddress, fullRows, nullRows } from "./rows.ts";
+import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";
 
 const counted: readonly StorageContractCase[] = [
@@ -173,19 +172,6 @@ const reads: readonly StorageContractCase[] = [
       assert.deepEqual(await storage.attemptLike("a", "of b"), attempt("a"));
     },
   ),
-  promise("all orders are read page by page, each once, in the order of their ids", async ({ storage }) => {
-    const names = ["b", "B", "a", "Z", "z", "1"];
-    const order = (id: string): OrderRecord => ({ ...fullRows.orders, id, address: asAddress(id) });
-    assert.deepEqual(await storage.ordersAfter("", 10), []);
-    await put(storage, { writes: names.map((id) => ({ table: "orders", insert: order(id) })) });
-    const first = await storage.ordersAfter("", 4);
-    assert.deepEqual(ids(first), ["1", "B", "Z", "a"]);
-    assert.deepEqual(ids(await storage.ordersAfter("a", 4)), ["b", "z"]);
-    assert.deepEqual(await storage.ordersAfter("z", 4), []);
-    assert.deepEqual(first[0], order("1"));
-    assert.deepEqual(await storage.orderAt(asAddress("Z")), order("Z"));
-    assert.equal(await storage.orderAt(asAddress("x")), null);
-  }),
   promise("an API key without its account is nobody's", async ({ storage }) => {
     await put(storage, { writes: [{ table: "apiKeys", insert: fullRows.apiKeys }] });
     assert.equal(await storage.apiKey("key"), null);
@@ -252,49 +238,6 @@ const volumeOf = (id: string, at: number, amount: bigint, scope = "s"): PaymentT
 });
 
 const operating: readonly StorageContractCase[] = [
-  promise("holds that nobody has ended are listed, the oldest first", async ({ storage, other }) => {
-    const insert = (id: string, since: number, endedAt: number | null): PaymentWrite => ({
-      table: "holds",
-      insert: { ...fullRows.holds, id, order: id, since, endedAt },
-    });
-    await put(storage, {
-      writes: [insert("b", 2, null), insert("free", 0, 7), insert("c", 1, null), insert("a", 2, null)],
-    });
-    assert.deepEqual(ids(await other.openHolds(9)), ["c", "a", "b"]);
-    assert.deepEqual(ids(await other.openHolds(1)), ["c"]);
-    assert.deepEqual(ids(await other.openHolds(9, { since: 2, id: "a" })), ["b"]);
-    await put(storage, { writes: [{ table: "holds", id: "a", set: { endedAt: 8 } }] });
-    assert.deepEqual(ids(await other.openHolds(9)), ["c", "b"]);
-  }),
-  promise(
-    "an order is read with its rows alone, of several orders in the order given",
-    async ({ storage }) => {
-      const rows = (id: string): readonly PaymentWrite[] => [
-        { table: "orders", insert: { ...fullRows.orders, id, address: asAddress(id) } },
-        ...[1, 0].map((k): PaymentWrite => ({
-          table: "chunks",
-          insert: { ...fullRows.chunks, id: `${id}:${k}`, order: id, k },
-        })),
-        { table: "transfers", insert: { ...fullRows.transfers, id: `${id} transfer`, order: id } },
-        { table: "levels", insert: { ...fullRows.levels, id: `${id} level`, order: id } },
-        { table: "deposits", insert: { ...fullRows.deposits, id: `${id} deposit`, order: id } },
-        { table: "holds", insert: { ...fullRows.holds, id: `${id} hold`, order: id } },
-        { table: "acts", insert: { ...fullRows.acts, id: `${id} act`, order: id } },
-      ];
-      await put(storage, { writes: ["a", "b"].flatMap(rows) });
-      const views = await storage.orderViews(["b", "gone", "a"]);
-      const shown = views.map(({ order, ...own }) => [
-        order.id,
-        ...Object.values(own).map((each) => ids(each)),
-      ]);
-      const of = (id: string): unknown[] => [
-        id,
-        [`${id}:0`, `${id}:1`],
-        ...["transfer", "level", "deposit", "hold", "act"].map((name) => [`${id} ${name}`]),
-      ];
-      assert.deepEqual(shown, [of("b"), of("a")]);
-    },
-  ),
   promise("abandoned deliveries are summed by webhook", async ({ storage, other }) => {
     const insert = (
       id: string,

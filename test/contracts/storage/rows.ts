@@ -1,18 +1,9 @@
 /** One row of every table of the payment service, with every field at an extreme, and another with every null. */
-import type { Address } from "../../../src/core/address.ts";
 import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
-
-/** The largest amount on the chain; no integer type of either database holds it. */
-const LARGEST = 2n ** 64n - 1n;
-
-const TEXT = `ünï "quoted" 'single' \\ \n\t漢字 💸 ; drop table facts`;
-
-const LATEST = Number.MAX_SAFE_INTEGER;
+import { fullOrderRows, nullOrderRows } from "./order-rows.ts";
+import { asAddress, LARGEST, LATEST, TEXT } from "./extremes.ts";
 
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-
-/** Storage keeps any text: these rows name their addresses as they like. */
-export const asAddress = (name: string): Address => name as Address;
 
 const ADDRESS = asAddress(TEXT);
 const OTHER = asAddress("x");
@@ -20,6 +11,7 @@ const OTHER = asAddress("x");
 type Rows = { readonly [T in keyof PaymentTables]: PaymentTables[T] };
 
 export const fullRows: Rows = {
+  ...fullOrderRows,
   facts: { id: "fact", value: TEXT },
   accounts: { id: "account", name: TEXT, tier: "enterprise", createdAt: LATEST },
   apiKeys: {
@@ -106,129 +98,6 @@ export const fullRows: Rows = {
     amount: LARGEST,
     status: "paid",
     signature: "signature",
-  },
-  orders: {
-    id: "order",
-    version: 3,
-    layout: 1,
-    accountId: "account",
-    address: ADDRESS,
-    masterVersion: LATEST,
-    accounts: { mint: asAddress("account") },
-    referenceKey: OTHER,
-    type: "payroll",
-    sender: asAddress("sender"),
-    sponsor: asAddress("sponsor"),
-    treasury: asAddress("treasury"),
-    mint: asAddress("mint"),
-    required: LARGEST,
-    fee: LARGEST,
-    paidBid: LARGEST,
-    cut: [6, 7, 1],
-    priced: [0, 13],
-    rentPerByte: LARGEST,
-    rentTaken: LARGEST,
-    loanBack: "signature",
-    listedTo: LATEST,
-    windowEnds: LATEST,
-    waitEndedAt: 0,
-    state: "over",
-    overState: "resting",
-    reason: TEXT,
-    lastGoHeight: LATEST,
-    ends: { status: "failed", reason: TEXT },
-    createdAt: 1,
-  },
-  chunks: {
-    id: "order:71",
-    order: "order",
-    k: 71,
-    wanted: 0,
-    length: 65_519,
-    slot: LATEST,
-    signature: "signature",
-    blockTime: LATEST,
-    paid: [0, 12],
-    isOwn: true,
-    isLent: true,
-    opened: LARGEST,
-    goneAt: LATEST,
-  },
-  transfers: {
-    id: "transfer",
-    order: "order",
-    kind: "redirect",
-    n: 9,
-    mint: "mint",
-    to: ADDRESS,
-    subjects: ["1", TEXT],
-    state: "done",
-    notBefore: LATEST,
-    reason: TEXT,
-    reserved: [TEXT],
-    signature: "signature",
-    legs: [{ mint: "mint", to: ADDRESS, amount: LARGEST, as: "payee" }],
-    alsoLanded: [TEXT],
-    landedAt: LATEST,
-    stuckSince: LATEST,
-    createdAt: 1,
-  },
-  levels: {
-    id: "order:mint",
-    order: "order",
-    mint: "mint",
-    received: LARGEST,
-    out: LARGEST,
-    writtenOff: LARGEST,
-    slot: LATEST,
-    short: true,
-    missing: LARGEST,
-  },
-  deposits: {
-    id: "order:signature",
-    order: "order",
-    mint: "mint",
-    amount: LARGEST,
-    payer: ADDRESS,
-    signature: "signature",
-    slot: LATEST,
-    at: 1,
-    decimals: 255,
-    account: OTHER,
-    leftAt: LATEST,
-  },
-  holds: {
-    id: "hold",
-    order: "order",
-    reason: TEXT,
-    since: 1,
-    endedAt: LATEST,
-    covers: { mint: String(LARGEST) },
-  },
-  acts: {
-    id: "order:r9",
-    order: "order",
-    n: 9,
-    mint: ADDRESS,
-    sum: LARGEST,
-    to: ADDRESS,
-    approvedBy: [TEXT, "x"],
-    approvedAt: LATEST,
-    state: "superseded",
-  },
-  orderStubs: {
-    id: "stub",
-    address: ADDRESS,
-    masterVersion: LATEST,
-    createdAt: 1,
-    layout: 1,
-    sender: OTHER,
-    mint: asAddress("mint"),
-    chunks: 72,
-    rentPerByte: LARGEST,
-    windowEnds: LATEST,
-    loanBack: "signature",
-    status: "failed",
   },
   reservations: {
     id: "reservation",
@@ -345,6 +214,7 @@ export const fullRows: Rows = {
 /** The same rows with null wherever it is allowed, and empty bytes. */
 export const nullRows: Rows = {
   ...fullRows,
+  ...nullOrderRows,
   apiKeys: {
     ...fullRows.apiKeys,
     scopes: [],
@@ -370,52 +240,6 @@ export const nullRows: Rows = {
     finalAt: null,
   },
   recipients: { ...fullRows.recipients, signature: null },
-  orders: {
-    ...fullRows.orders,
-    cut: [],
-    priced: [],
-    accounts: {},
-    loanBack: null,
-    waitEndedAt: null,
-    overState: null,
-    reason: null,
-    lastGoHeight: null,
-    ends: null,
-  },
-  chunks: {
-    ...fullRows.chunks,
-    length: null,
-    slot: null,
-    signature: null,
-    blockTime: null,
-    paid: null,
-    goneAt: null,
-  },
-  transfers: {
-    ...fullRows.transfers,
-    mint: null,
-    to: null,
-    subjects: [],
-    notBefore: null,
-    reason: null,
-    reserved: [],
-    signature: null,
-    legs: null,
-    alsoLanded: [],
-    landedAt: null,
-    stuckSince: null,
-  },
-  deposits: {
-    ...fullRows.deposits,
-    payer: null,
-    signature: null,
-    slot: null,
-    decimals: null,
-    account: null,
-    leftAt: null,
-  },
-  holds: { ...fullRows.holds, endedAt: null, covers: null },
-  orderStubs: { ...fullRows.orderStubs, loanBack: null },
   reservations: { ...fullRows.reservations, lapsesAt: null },
   attempts: {
     ...fullRows.attempts,

@@ -6,15 +6,11 @@ import type {
   PaymentStorage,
   PaymentWrite,
 } from "../../../src/payments/payment-storage.ts";
-import type { OrderView } from "../../../src/payments/private/tables.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";
 
-const viewOf = async (storage: PaymentStorage): Promise<OrderView | undefined> => {
-  const [view] = await storage.orderViews(["order"]);
-  return view;
-};
+const viewOf = async (storage: PaymentStorage) => (await storage.orderViews(["order"]))[0]; // modules: private
 
 /** How the port shows the sample row of each table. */
 const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise<unknown> } = {
@@ -24,14 +20,14 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
   quotes: (storage) => storage.quote("quote"),
   transactions: async (storage) => (await storage.transaction("transaction"))?.transaction,
   recipients: async (storage) => (await storage.transaction("transaction"))?.recipients[0],
-  orders: (storage) => storage.order("order"),
-  chunks: async (storage) => (await viewOf(storage))?.chunks[0],
-  transfers: (storage) => storage.transfer("transfer"),
-  levels: async (storage) => (await viewOf(storage))?.levels[0],
-  deposits: async (storage) => (await viewOf(storage))?.deposits[0],
-  holds: async (storage) => (await viewOf(storage))?.holds[0],
-  acts: async (storage) => (await viewOf(storage))?.acts[0],
-  orderStubs: (storage) => storage.orderStub("stub"),
+  orders: (storage) => storage.order("order"), // modules: private
+  chunks: async (storage) => (await viewOf(storage))?.chunks[0], // modules: private
+  transfers: (storage) => storage.transfer("transfer"), // modules: private
+  levels: async (storage) => (await viewOf(storage))?.levels[0], // modules: private
+  deposits: async (storage) => (await viewOf(storage))?.deposits[0], // modules: private
+  holds: async (storage) => (await viewOf(storage))?.holds[0], // modules: private
+  acts: async (storage) => (await viewOf(storage))?.acts[0], // modules: private
+  orderStubs: (storage) => storage.orderStub("stub"), // modules: private
   reservations: async (storage) => (await storage.reservations(fullRows.reservations.resource))[0],
   attempts: async (storage) => (await storage.attempts(["signature"]))[0],
   idempotency: (storage) => storage.idempotency("idempotency"),
