@@ -113,6 +113,7 @@ export type { EventBody } from "./payments/webhooks/list-events.ts";
 export type { Page } from "./payments/frame/page.ts";
 export type { TransactionBody } from "./payments/frame/transactions/transaction-schema.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
+export type { WebhookCalls } from "./payments/webhooks/webhook-calls.ts";
 export type {
   NodeCalledEvent,
   RequestAnsweredEvent,

@@ -10,17 +10,7 @@ import { ExportPlaces } from "../payments/frame/transactions/export-places.ts";
 import { exportTransactions } from "../payments/frame/transactions/export-transactions.ts";
 import { listTransactions } from "../payments/frame/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/frame/transactions/show-transaction.ts";
-import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
-import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
-import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
-import { testWebhook } from "../payments/webhooks/test-webhook.ts";
-import {
-  updateWebhook,
-  deleteWebhook,
-  listWebhooks,
-  readWebhook,
-  registerWebhook,
-} from "../payments/webhooks/webhooks.ts";
+import { webhookCalls } from "../payments/webhooks/webhook-calls.ts";
 import type { MintOptions } from "./compare-chain.ts";
 import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
@@ -73,7 +63,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     ...askingOf(parts, life.reader),
     ...accountMethods(parts),
     ...transactionMethods(parts, useCases),
-    ...webhookMethods(parts, useCases),
+    ...webhookCalls({ ...parts.context, engine: parts.engine, opened: parts.webhooks }),
   };
   const { instances, ...commands } = operator;
   return {
@@ -204,45 +194,6 @@ function transactionMethods(
       onLimit?.(standing);
       return cancelTransaction(reading, caller, transactionId);
     },
-  };
-}
-
-function webhookMethods(
-  { context }: ServiceParts,
-  { webhooks, deliveries }: UseCaseParts,
-): Methods<
-  | "registerWebhook"
-  | "webhooks"
-  | "webhook"
-  | "updateWebhook"
-  | "testWebhook"
-  | "deleteWebhook"
-  | "deliveries"
-  | "redeliver"
-  | "recoverWebhook"
-  | "events"
-  | "transactionEvents"
-> {
-  const { storage, assets } = context;
-  return {
-    registerWebhook: (caller, request, options) => registerWebhook(webhooks, caller, { request, options }),
-    webhooks: (caller) => listWebhooks(storage, caller),
-    webhook: (caller, webhookId) => readWebhook(storage, caller, webhookId),
-    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
-    updateWebhook: (caller, webhookId, request, options) =>
-      updateWebhook(webhooks, caller, { webhookId, request, ...options }),
-    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
-    testWebhook: (caller, webhookId, request, options) =>
-      testWebhook(webhooks, caller, { webhookId, request, options }),
-    deleteWebhook: (caller, webhookId) => deleteWebhook(webhooks, caller, webhookId),
-    deliveries: (caller, webhookId, query) => listDeliveries(storage, caller, { webhookId, query }),
-    redeliver: (caller, ids, options) => redeliver(deliveries, caller, { ...ids, options }),
-    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
-    recoverWebhook: (caller, webhookId, request, options) =>
-      recoverDeliveries(deliveries, caller, { webhookId, request, options }),
-    events: (caller, query) => listEvents({ storage }, caller, query),
-    transactionEvents: (caller, transactionId, query) =>
-      listTransactionEvents({ storage, assets }, caller, { transactionId, query }),
   };
 }
 

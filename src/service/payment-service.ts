@@ -8,6 +8,7 @@ import type { CancelledTransactionBody } from "../payments/frame/transactions/ca
 import type { DurableScope, LimitStatus } from "../payments/frame/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/modules.ts";
 import type { NoticeFilter } from "../payments/webhooks/notice-feed.ts";
+import type { WebhookCalls } from "../payments/webhooks/webhook-calls.ts";
 import type { Notice } from "../payments/frame/notices/notice-body.ts";
 import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/frame/quotes/quote-body.ts";
@@ -15,9 +16,6 @@ import type { AccountBody } from "../payments/frame/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/frame/assets/read-balances.ts";
 import type { Health } from "./read-health.ts";
 import type { Reconciliation } from "./reconcile-service.ts";
-import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
-import type { DeliveryBody } from "../payments/webhooks/deliveries.ts";
-import type { EventBody } from "../payments/webhooks/list-events.ts";
 import type { Page } from "../payments/frame/page.ts";
 import type { TransactionBody } from "../payments/frame/transactions/transaction-schema.ts";
 import type {
@@ -27,17 +25,7 @@ import type {
   TransactionQuery,
   TransactionsQuery,
 } from "../payments/frame/requests.ts";
-import type {
-  WebhookRequest,
-  WebhookTestRequest,
-  EventsQuery,
-  RecoveryRequest,
-  WebhookUpdateRequest,
-} from "../payments/webhooks/requests.ts";
-import type { PageQuery } from "../payments/frame/request-fields.ts";
 import type { Operator } from "./open-operator.ts";
-import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
-import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import type { LedgerCallReads } from "./ledger-call-history.ts";
@@ -46,7 +34,7 @@ import type { LedgerCallReads } from "./ledger-call-history.ts";
  * The payment service: it offers everything that the HTTP handler offers, without HTTP. Bodies are as in the contract,
  * ready for JSON.
  */
-export interface PaymentService extends ApiKeys {
+export interface PaymentService extends ApiKeys, WebhookCalls {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
   /** The inspector's reads: charts, stored instances and payments. Before `start()` it counts as production. */
@@ -129,70 +117,6 @@ export interface PaymentService extends ApiKeys {
     transactionId: string,
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<CancelledTransactionBody>;
-  registerWebhook(
-    caller: Caller,
-    request: WebhookRequest,
-    options?: RequestOptions,
-  ): Promise<Answer<WebhookBody>>;
-  webhooks(caller: Caller): Promise<{ readonly webhooks: readonly WholeWebhookBody[] }>;
-  webhook(caller: Caller, webhookId: string): Promise<WholeWebhookBody>;
-  /**
-   * Changes what is named and nothing else. A new `url` counts as a registration and is checked like one. A new `secret`
-   * signs at once, and the one before for `webhooks.secretOverlapMs` longer; null ends signing. While a webhook is not
-   * enabled nothing is started for it, and what becomes due is dropped. Throws what registering throws,
-   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` for an empty change.
-   */
-  updateWebhook(
-    caller: Caller,
-    webhookId: string,
-    request: WebhookUpdateRequest,
-    options?: Pick<RequestOptions, "onLimit">,
-  ): Promise<WholeWebhookBody>;
-  /**
-   * Sends one sample notice of this event to a webhook, signed like a real one, whether or not it is enabled and subscribed
-   * to the event. One attempt, never repeated and never listed: its `transactionId` begins with `tx_test_`. Resolves
-   * whatever the receiver does. Throws `WEBHOOK_NOT_FOUND`, `INVALID_EVENTS`, `VALIDATION_ERROR`.
-   */
-  testWebhook(
-    caller: Caller,
-    webhookId: string,
-    request: WebhookTestRequest,
-    options?: RequestOptions,
-  ): Promise<Answer<TestedWebhookBody>>;
-  /**
-   * Notices announced since the account exists, newest first, or with `order: "asc"` oldest first. The list grows only
-   * at its new end: reading on from the last id misses nothing. Throws `VALIDATION_ERROR`.
-   */
-  events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;
-  /** The timeline of one transaction. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`. */
-  transactionEvents(caller: Caller, transactionId: string, query?: EventsQuery): Promise<Page<EventBody>>;
-  /** A webhook's deliveries with their attempts, newest first. Throws `WEBHOOK_NOT_FOUND`, `VALIDATION_ERROR`. */
-  deliveries(caller: Caller, webhookId: string, query?: PageQuery): Promise<Page<DeliveryBody>>;
-  /**
-   * Sends a notice once more, the same id and the same bytes, with six attempts of its own; of a delivery that waits for
-   * its next attempt it ends the pause. Throws `WEBHOOK_NOT_FOUND`, `DELIVERY_NOT_FOUND`, and `VALIDATION_ERROR` while the
-   * webhook is disabled.
-   */
-  redeliver(
-    caller: Caller,
-    ids: { readonly webhookId: string; readonly deliveryId: string },
-    options?: RequestOptions,
-  ): Promise<Answer<DeliveryBody>>;
-  /**
-   * Sends once more whatever happened since then, is subscribed to, and was not delivered, also what was never tried
-   * because the webhook was disabled: oldest first, at most 250 at a time. What is still being tried is left alone. Throws
-   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
-   */
-  recoverWebhook(
-    caller: Caller,
-    webhookId: string,
-    request: RecoveryRequest,
-    options?: RequestOptions,
-  ): Promise<Answer<RecoveryBody>>;
-  deleteWebhook(
-    caller: Caller,
-    webhookId: string,
-  ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
   /**
    * For operators: what the database is bound to, what each endpoint of the chain tells, and whether the webhooks' proxy can
    * be reached, and how it is set for real money; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects when the storage cannot be

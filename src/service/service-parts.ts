@@ -18,9 +18,8 @@ import {
   type PaymentContext,
   type PaymentTables,
 } from "../payments/payment-storage.ts";
-import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
 import { PaymentRetentionLoop } from "../payments/frame/retention/payment-retention.ts";
-import { createSecretBox, type SecretBox } from "../payments/frame/secrets/secret-box.ts";
+import { createSecretBox } from "../payments/frame/secrets/secret-box.ts";
 import { HostParts } from "../payments/frame/host-parts.ts";
 import { WAY_MODULES, type CreatedTransactionBody } from "../payments/modules.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
@@ -35,13 +34,7 @@ import {
   walletTransferWorkflow,
   type WalletTransferWorkflow,
 } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { announceEffect } from "../payments/webhooks/announce-effect.ts";
-import { createDeliveryClient, type DeliveryClient } from "../payments/webhooks/sending/attempt.ts";
-import {
-  webhookDeliveryWorkflow,
-  type WebhookDeliveryWorkflow,
-} from "../payments/webhooks/webhook-delivery-workflow.ts";
-import type { ReceiverRules } from "../payments/webhooks/sending/receiver-url.ts";
+import { openWebhooks, type OpenedWebhooks } from "../payments/webhooks/open-webhooks.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
@@ -58,14 +51,6 @@ import type { paymentServiceOptions } from "./payment-service-options.ts";
 
 type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
 
-/** The sending part of webhooks, and their receivers' rules. */
-interface WebhookParts {
-  readonly sealing: SecretBox;
-  readonly delivery: DeliveryClient;
-  readonly deliveries: WebhookDeliveryWorkflow;
-  readonly rules: ReceiverRules;
-}
-
 export interface ServiceParts extends OpenedOperator {
   readonly options: CheckedServiceOptions;
   readonly context: PaymentContext;
@@ -80,7 +65,7 @@ export interface ServiceParts extends OpenedOperator {
   /** Ledger calls of tasks, recorded once an inspector asks. */
   readonly calls: LedgerCallHistory;
   readonly chain: ChainBinding;
-  readonly webhooks: WebhookParts;
+  readonly webhooks: OpenedWebhooks;
   readonly transfers: WalletTransferWorkflow;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
@@ -206,14 +191,9 @@ function chartsOf(
   { chain, parts: { ask }, gate, engine }: ModuleSurroundings,
 ): Charts {
   const { storage, ledger, clock, assets, log } = context;
-  const webhooks = webhookPartsOf(options, context);
-  const { deliveries } = webhooks;
-  const announce: AnnounceEffect = announceEffect({
-    storage,
-    clock,
-    assets,
-    deliveries,
-  });
+  const sealing = createSecretBox(options.masterSecrets, options.random);
+  const webhooks = openWebhooks(options.webhooks, { ...context, sealing });
+  const { announce, deliveries } = webhooks;
   const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log, ask }) ?? null;
   const transfers = walletTransferWorkflow({
     storage,
@@ -278,26 +258,6 @@ function retentionOf(
     },
   );
   return new PaymentRetentionLoop(context, { keep, rows });
-}
-
-function webhookPartsOf(options: CheckedServiceOptions, context: PaymentContext): WebhookParts {
-  const { storage, clock } = context;
-  const { allowAddress, deny, ca, proxy, acceptAny2xx, disableAfter, allowLoopbackHttp } = options.webhooks;
-  const rules = {
-    ...(allowAddress === undefined ? {} : { allowAddress }),
-    ...(deny === undefined ? {} : { deny }),
-    ...(allowLoopbackHttp ? { allowLoopbackHttp } : {}),
-  };
-  const sealing = createSecretBox(options.masterSecrets, options.random);
-  const delivery = createDeliveryClient({
-    clock,
-    ...rules,
-    ...(ca === undefined ? {} : { ca }),
-    ...(proxy === undefined ? {} : { proxy }),
-    ...(acceptAny2xx === undefined ? {} : { acceptAny2xx }),
-  });
-  const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter });
-  return { sealing, delivery, deliveries, rules };
 }
 
 function engineOf(

@@ -10,30 +10,22 @@ import { WAY_MODULES, type CreatedTransactionBody } from "../payments/modules.ts
 import type { PaymentWay } from "../payments/frame/open-module.ts";
 import type { TransactionMode } from "../payments/frame/transactions/transaction-mode.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
-import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
-import type { WebhookContext } from "../payments/webhooks/webhook-fields.ts";
 import { commitWhenCompared, type ServiceParts } from "./service-parts.ts";
 
 type Modes = readonly TransactionMode<CreatedTransactionBody>[];
 
-/** Use cases for callers, and dependencies of the functions about webhooks. */
+/** Use cases for callers. */
 export interface UseCaseParts {
   readonly quotes: QuoteService;
   readonly taking: TransactionAcceptance<CreatedTransactionBody>;
   readonly modes: Modes;
-  readonly webhooks: WebhookContext;
-  readonly deliveries: DeliveryParts;
 }
 
 export function useCasesOf(parts: ServiceParts): UseCaseParts {
-  const { options, context, gate, engine } = parts;
-  const { sealing, delivery, deliveries, rules } = parts.webhooks;
-  const { storage, clock } = context;
-  const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
-    (await engine.commit({ writes })).ok;
+  const { context, gate, engine } = parts;
   const commitQuote = async (writes: readonly PaymentWrite[]): Promise<boolean> => {
     gate.pass();
-    return commit(writes);
+    return (await engine.commit({ writes })).ok;
   };
   const gates = {
     intake: new IntakeCheck({ ...context, ledger: parts.observed }),
@@ -41,13 +33,10 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
   };
   const ways = waysOf(parts);
   const modes = modesOf(parts);
-  const { secretOverlapMs } = options.webhooks;
   return {
     quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, ways }),
     taking: new TransactionAcceptance({ ...context, ...gates, ways, modes }),
     modes,
-    webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
-    deliveries: { storage, clock, engine, workflow: deliveries },
   };
 }
 

@@ -126,7 +126,7 @@ function crashedAttempts(
 }
 
 /** Conditions to disable a webhook: both have to be true. */
-interface DisableRule {
+export interface DisableRule {
   /** This many deliveries were abandoned since the last success. */
   readonly abandoned: number;
   /** No delivery succeeded for this many milliseconds. */

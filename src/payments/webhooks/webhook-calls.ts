@@ -1,0 +1,127 @@
+/** What webhooks add to the calls of a service, for callers. */
+import type { Answer, RequestOptions } from "../frame/accounts/answer-once.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import type { ModuleEngine } from "../frame/module-engine.ts";
+import type { Page } from "../frame/page.ts";
+import type { PageQuery } from "../frame/request-fields.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import { listDeliveries, redeliver, type DeliveryBody } from "./deliveries.ts";
+import { listEvents, listTransactionEvents, type EventBody } from "./list-events.ts";
+import type { OpenedWebhooks } from "./open-webhooks.ts";
+import { recoverDeliveries, type RecoveryBody } from "./recover-deliveries.ts";
+import type {
+  EventsQuery,
+  RecoveryRequest,
+  WebhookRequest,
+  WebhookTestRequest,
+  WebhookUpdateRequest,
+} from "./requests.ts";
+import { testWebhook, type TestedWebhookBody } from "./test-webhook.ts";
+import type { WebhookBody, WholeWebhookBody } from "./webhook-fields.ts";
+import type { WebhookStorage, WebhookTables, WebhookWrite } from "./webhook-storage.ts";
+import { deleteWebhook, listWebhooks, readWebhook, registerWebhook, updateWebhook } from "./webhooks.ts";
+
+/** Calls about webhooks, their deliveries and the events of an account. */
+export interface WebhookCalls {
+  registerWebhook(
+    caller: Caller,
+    request: WebhookRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<WebhookBody>>;
+  webhooks(caller: Caller): Promise<{ readonly webhooks: readonly WholeWebhookBody[] }>;
+  webhook(caller: Caller, webhookId: string): Promise<WholeWebhookBody>;
+  /**
+   * Changes what is named and nothing else. A new `url` counts as a registration and is checked like one. A new `secret`
+   * signs at once, and the one before for `webhooks.secretOverlapMs` longer; null ends signing. While a webhook is not
+   * enabled nothing is started for it, and what becomes due is dropped. Throws what registering throws,
+   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` for an empty change.
+   */
+  updateWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: WebhookUpdateRequest,
+    options?: Pick<RequestOptions, "onLimit">,
+  ): Promise<WholeWebhookBody>;
+  /**
+   * Sends one sample notice of this event to a webhook, signed like a real one, whether or not it is enabled and subscribed
+   * to the event. One attempt, never repeated and never listed: its `transactionId` begins with `tx_test_`. Resolves
+   * whatever the receiver does. Throws `WEBHOOK_NOT_FOUND`, `INVALID_EVENTS`, `VALIDATION_ERROR`.
+   */
+  testWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: WebhookTestRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<TestedWebhookBody>>;
+  /**
+   * Notices announced since the account exists, newest first, or with `order: "asc"` oldest first. The list grows only
+   * at its new end: reading on from the last id misses nothing. Throws `VALIDATION_ERROR`.
+   */
+  events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;
+  /** The timeline of one transaction. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`. */
+  transactionEvents(caller: Caller, transactionId: string, query?: EventsQuery): Promise<Page<EventBody>>;
+  /** A webhook's deliveries with their attempts, newest first. Throws `WEBHOOK_NOT_FOUND`, `VALIDATION_ERROR`. */
+  deliveries(caller: Caller, webhookId: string, query?: PageQuery): Promise<Page<DeliveryBody>>;
+  /**
+   * Sends a notice once more, the same id and the same bytes, with six attempts of its own; of a delivery that waits for
+   * its next attempt it ends the pause. Throws `WEBHOOK_NOT_FOUND`, `DELIVERY_NOT_FOUND`, and `VALIDATION_ERROR` while the
+   * webhook is disabled.
+   */
+  redeliver(
+    caller: Caller,
+    ids: { readonly webhookId: string; readonly deliveryId: string },
+    options?: RequestOptions,
+  ): Promise<Answer<DeliveryBody>>;
+  /**
+   * Sends once more whatever happened since then, is subscribed to, and was not delivered, also what was never tried
+   * because the webhook was disabled: oldest first, at most 250 at a time. What is still being tried is left alone. Throws
+   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
+   */
+  recoverWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: RecoveryRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<RecoveryBody>>;
+  deleteWebhook(
+    caller: Caller,
+    webhookId: string,
+  ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
+}
+
+/** Dependencies of the calls. */
+export interface WebhookCallParts extends Pick<
+  ServiceContext<WebhookStorage>,
+  "storage" | "clock" | "random" | "assets"
+> {
+  readonly engine: ModuleEngine<WebhookTables>;
+  readonly opened: OpenedWebhooks;
+}
+
+export function webhookCalls({ opened, ...given }: WebhookCallParts): WebhookCalls {
+  const { storage, engine, clock } = given;
+  const commit = async (writes: readonly WebhookWrite[]): Promise<boolean> =>
+    (await engine.commit({ writes })).ok;
+  const webhooks = { ...given, ...opened, commit };
+  const sending = { storage, clock, engine, workflow: opened.deliveries };
+  return {
+    registerWebhook: (caller, request, options) => registerWebhook(webhooks, caller, { request, options }),
+    webhooks: (caller) => listWebhooks(storage, caller),
+    webhook: (caller, webhookId) => readWebhook(storage, caller, webhookId),
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
+    updateWebhook: (caller, webhookId, request, options) =>
+      updateWebhook(webhooks, caller, { webhookId, request, ...options }),
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
+    testWebhook: (caller, webhookId, request, options) =>
+      testWebhook(webhooks, caller, { webhookId, request, options }),
+    deleteWebhook: (caller, webhookId) => deleteWebhook(webhooks, caller, webhookId),
+    deliveries: (caller, webhookId, query) => listDeliveries(storage, caller, { webhookId, query }),
+    redeliver: (caller, ids, options) => redeliver(sending, caller, { ...ids, options }),
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
+    recoverWebhook: (caller, webhookId, request, options) =>
+      recoverDeliveries(sending, caller, { webhookId, request, options }),
+    events: (caller, query) => listEvents(given, caller, query),
+    transactionEvents: (caller, transactionId, query) =>
+      listTransactionEvents(given, caller, { transactionId, query }),
+  };
+}
