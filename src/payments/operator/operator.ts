@@ -19,19 +19,20 @@ import type { AttentionSource, Matter } from "../frame/acts/matter.ts";
 import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
 import { ErasureHandler, type ErasureCommands } from "./erasing.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
-import { listLimits, setLimits, type LimitCommands } from "./gates/limiting.ts";
-import { lowerWitnesses, restoreWitnesses, type WitnessCommands } from "./gates/lowering.ts";
+import { carryOut } from "./gates/gate-act.ts";
+import { listLimits, SET_LIMITS, type LimitCommands } from "./gates/limiting.ts";
+import { LOWER_WITNESSES, RESTORE_WITNESSES, type WitnessCommands } from "./gates/lowering.ts";
 import {
   listPauses,
-  pause,
-  resume,
-  type PauseCommands,
   listSuspensions,
-  restoreAccount,
-  suspendAccount,
+  PAUSE,
+  type PauseCommands,
+  RESTORE,
+  RESUME,
+  SUSPEND,
   type SuspensionCommands,
 } from "./gates/pausing.ts";
-import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
+import { RESTORE_ENDPOINT, SUSPEND_ENDPOINT, type EndpointCommands } from "./gates/suspending-endpoints.ts";
 import type { OrderActs } from "../frame/acts/command.ts";
 import type { EvidenceControl } from "../frame/acts/evidence.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
@@ -121,18 +122,18 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const erasing = new ErasureHandler({ storage, clock, writeAct, erasureCheck });
   return {
     operator: {
-      pause: (scope, by) => pause(gates, scope, by),
-      resume: (scope, by) => resume(gates, scope, by),
+      pause: (...given) => carryOut(PAUSE, gates, given),
+      resume: (...given) => carryOut(RESUME, gates, given),
       paused: () => listPauses(gates),
-      suspendAccount: (accountId, by) => suspendAccount(gates, accountId, by),
-      restoreAccount: (accountId, by) => restoreAccount(gates, accountId, by),
+      suspendAccount: (...given) => carryOut(SUSPEND, gates, given),
+      restoreAccount: (...given) => carryOut(RESTORE, gates, given),
       suspendedAccounts: () => listSuspensions(gates),
-      setLimits: (wanted, by) => setLimits(gates, wanted, by),
+      setLimits: (...given) => carryOut(SET_LIMITS, gates, given),
       limits: () => listLimits(gates),
-      lowerWitnesses: (wanted, by) => lowerWitnesses(belief, wanted, by),
-      restoreWitnesses: (by) => restoreWitnesses(belief, by),
-      suspendEndpoint: (wanted, by) => suspendEndpoint(belief, wanted, by),
-      restoreEndpoint: (endpoint, by) => restoreEndpoint(belief, endpoint, by),
+      lowerWitnesses: (...given) => carryOut(LOWER_WITNESSES, belief, given),
+      restoreWitnesses: (by) => carryOut(RESTORE_WITNESSES, belief, [undefined, by]),
+      suspendEndpoint: (...given) => carryOut(SUSPEND_ENDPOINT, belief, given),
+      restoreEndpoint: (...given) => carryOut(RESTORE_ENDPOINT, belief, given),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, approval, by) => resolver.approve(id, approval, by),
       settleTransaction: (landing, by) => settleByOperator({ ...deps, writeAct }, landing, by),

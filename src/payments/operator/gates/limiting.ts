@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatAmount, parseAmount } from "../../../core/amount.ts";
 import type { Assets, Token } from "../../frame/assets/assets.ts";
 import { isoTime } from "../../frame/iso-time.ts";
-import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
 import {
   type ActContext,
   accountOfGate,
@@ -11,6 +11,7 @@ import {
   type IntakeRules,
   type Limit,
 } from "../../frame/intake/rules.ts";
+import type { GateAct } from "./gate-act.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 
 /** The wanted limits. Amounts are decimal strings in whole units of the asset. */
@@ -73,18 +74,20 @@ interface ReadLimits {
   readonly perDay: bigint | null;
 }
 
-export async function setLimits(parts: GateParts, given: SetLimitsRequest, by: ActContext): Promise<void> {
-  const { assets, clock, gates } = parts;
-  const command = readCommand(wantedLimits, given);
-  const acted = readActContext(by);
-  const wanted = limitsIn(assets, command);
-  const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...acted, since: clock.now() }));
-  await gates.change(wanted.accountId, (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }), {
-    by: acted,
-    act: "set_limits",
-    what: { ...given },
-  });
-}
+export const SET_LIMITS: GateAct<GateParts, SetLimitsRequest, void> = {
+  act: "set_limits",
+  given: wantedLimits,
+  what: (given) => ({ ...given }),
+  decide({ assets, clock }, given, by) {
+    const wanted = limitsIn(assets, given);
+    const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...by, since: clock.now() }));
+    return {
+      accountId: wanted.accountId,
+      told: undefined,
+      change: (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }),
+    };
+  },
+};
 
 export async function listLimits(parts: GateParts): Promise<readonly LimitEntry[]> {
   const entries = [...(await parts.gates.all())].map(([id, { limits }]) => {

@@ -10,7 +10,8 @@ import {
 } from "../../frame/intake/rules.ts";
 import type { FrameStorage } from "../../frame/frame-storage.ts";
 import { storageTime } from "../../frame/service-context.ts";
-import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
+import type { GateAct } from "./gate-act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
 /** Lowering the number of witnesses. */
@@ -58,21 +59,23 @@ interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
   readonly ledger: Pick<Ledger, "restricted">;
 }
 
-export async function lowerWitnesses(
-  parts: LoweringSetting,
-  given: Parameters<WitnessCommands["lowerWitnesses"]>[0],
-  by: ActContext,
-): ReturnType<WitnessCommands["lowerWitnesses"]> {
-  const { gates } = parts;
-  const { witnesses, minutes } = readCommand(wantedWitnesses, given);
-  const acted = readActContext(by);
-  refuseNeedless(witnesses, await inService(parts));
-  const since = await storageTime(parts);
-  const lowered: LoweredWitnessRule = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
-  const what = { witnesses, minutes };
-  await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
-  return { ...acted, witnesses, since: isoTime(since), until: isoTime(lowered.until) };
-}
+type Lowered = Awaited<ReturnType<WitnessCommands["lowerWitnesses"]>>;
+
+export const LOWER_WITNESSES: GateAct<LoweringSetting, z.output<typeof wantedWitnesses>, Lowered> = {
+  act: "lower_witnesses",
+  given: wantedWitnesses,
+  what: ({ witnesses, minutes }) => ({ witnesses, minutes }),
+  async decide(parts, { witnesses, minutes }, by) {
+    refuseNeedless(witnesses, await inService(parts));
+    const since = await storageTime(parts);
+    const lowered: LoweredWitnessRule = { ...by, witnesses, since, until: since + minutes * MINUTE_MS };
+    return {
+      accountId: null,
+      told: { ...by, witnesses, since: isoTime(since), until: isoTime(lowered.until) },
+      change: (rules) => ({ ...rules, lowered }),
+    };
+  },
+};
 
 /** An endpoint out of service answers, and is not there to agree. */
 async function inService(parts: LoweringSetting): Promise<WitnessCount> {
@@ -82,21 +85,24 @@ async function inService(parts: LoweringSetting): Promise<WitnessCount> {
   return reads.witnesses();
 }
 
-export async function restoreWitnesses(parts: LoweringSetting, by: ActContext): Promise<void> {
-  const { gates } = parts;
-  const acted = readActContext(by);
-  const now = await storageTime(parts);
-  await gates.change(
-    null,
-    (rules) => {
-      if (rules.lowered === null || !isInForce(rules.lowered, now)) {
-        throw new OperatorRefused("the number of witnesses is not lowered");
-      }
-      return { ...rules, lowered: null };
-    },
-    { by: acted, act: "restore_witnesses", what: {} },
-  );
-}
+export const RESTORE_WITNESSES: GateAct<LoweringSetting, undefined, void> = {
+  act: "restore_witnesses",
+  given: z.undefined(),
+  what: () => ({}),
+  async decide(parts) {
+    const now = await storageTime(parts);
+    return {
+      accountId: null,
+      told: undefined,
+      change(rules) {
+        if (rules.lowered === null || !isInForce(rules.lowered, now)) {
+          throw new OperatorRefused("the number of witnesses is not lowered");
+        }
+        return { ...rules, lowered: null };
+      },
+    };
+  },
+};
 
 /**
  * Refuses a needless lowering: the number must be lower than needed, but at least the number of answering endpoints,

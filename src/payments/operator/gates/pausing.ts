@@ -1,8 +1,9 @@
 /** Pauses new transactions and quotes, of all or of one account; open ones go on, and reads and cancels keep working. */
 import { z } from "zod";
 import { isoTime } from "../../frame/iso-time.ts";
-import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
 import { type ActContext, accountOfGate, type Pause, type PauseScope } from "../../frame/intake/rules.ts";
+import type { GateAct } from "./gate-act.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 
 /** Scope of a pause: transactions that match every given field; without fields, all transactions. */
@@ -42,39 +43,46 @@ const pausedScope = z.strictObject({
   accountId: accountIdField.optional(),
 });
 
-export async function pause(parts: GateParts, given: PausedScope, by: ActContext): Promise<PausedEntry> {
-  const { scope, accountId } = readScope(parts, given);
-  const { actor, reason } = readActContext(by);
-  const added: Pause = { ...scope, actor, reason, since: parts.clock.now() };
-  const entry = shown(parts, added, accountId);
-  await parts.gates.change(
-    accountId,
-    (rules) => {
-      if (rules.pauses.some((each) => isSameScope(each, scope))) {
-        throw new OperatorRefused(`${inWords(entry)} is paused already`);
-      }
-      return { ...rules, pauses: [...rules.pauses, added] };
-    },
-    { by: { actor, reason }, act: "pause", what: { ...given } },
-  );
-  return entry;
-}
+export const PAUSE: GateAct<GateParts, PausedScope, PausedEntry> = {
+  act: "pause",
+  given: pausedScope,
+  what: (given) => ({ ...given }),
+  decide(parts, given, by) {
+    const { scope, accountId } = readScope(parts, given);
+    const added: Pause = { ...scope, ...by, since: parts.clock.now() };
+    const told = shown(parts, added, accountId);
+    return {
+      accountId,
+      told,
+      change(rules) {
+        if (rules.pauses.some((each) => isSameScope(each, scope))) {
+          throw new OperatorRefused(`${inWords(told)} is paused already`);
+        }
+        return { ...rules, pauses: [...rules.pauses, added] };
+      },
+    };
+  },
+};
 
-export async function resume(parts: GateParts, given: PausedScope, by: ActContext): Promise<void> {
-  const { scope, accountId } = readScope(parts, given);
-  const acted = readActContext(by);
-  await parts.gates.change(
-    accountId,
-    (rules) => {
-      const pauses = rules.pauses.filter((each) => !isSameScope(each, scope));
-      if (pauses.length === rules.pauses.length) {
-        throw new OperatorRefused(`${inWords(given)} is not paused: name exactly what was paused`);
-      }
-      return { ...rules, pauses };
-    },
-    { by: acted, act: "resume", what: { ...given } },
-  );
-}
+export const RESUME: GateAct<GateParts, PausedScope, void> = {
+  act: "resume",
+  given: pausedScope,
+  what: (given) => ({ ...given }),
+  decide(parts, given) {
+    const { scope, accountId } = readScope(parts, given);
+    return {
+      accountId,
+      told: undefined,
+      change(rules) {
+        const pauses = rules.pauses.filter((each) => !isSameScope(each, scope));
+        if (pauses.length === rules.pauses.length) {
+          throw new OperatorRefused(`${inWords(given)} is not paused: name exactly what was paused`);
+        }
+        return { ...rules, pauses };
+      },
+    };
+  },
+};
 
 export async function listPauses(parts: GateParts): Promise<readonly PausedEntry[]> {
   const all = [...(await parts.gates.all())].flatMap(([id, { pauses }]) =>
@@ -83,15 +91,17 @@ export async function listPauses(parts: GateParts): Promise<readonly PausedEntry
   return all.toSorted((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-function readScope(parts: GateParts, given: PausedScope): { scope: PauseScope; accountId: string | null } {
-  const { mode, asset, type, accountId = null } = readCommand(pausedScope, given);
+function readScope(
+  parts: GateParts,
+  { mode, asset, type, accountId }: PausedScope,
+): { scope: PauseScope; accountId: string | null } {
   const mint = asset === undefined ? undefined : mintOf(parts.assets, asset);
   const scope: PauseScope = {
     ...(mode === undefined ? {} : { mode }),
     ...(mint === undefined ? {} : { mint }),
     ...(type === undefined ? {} : { type }),
   };
-  return { scope, accountId };
+  return { scope, accountId: accountId ?? null };
 }
 
 function shown(parts: GateParts, { mint, since, ...rest }: Pause, accountId: string | null): PausedEntry {
@@ -134,37 +144,36 @@ export interface SuspensionCommands {
   suspendedAccounts(): Promise<readonly SuspendedAccount[]>;
 }
 
-export async function suspendAccount(
-  parts: GateParts,
-  given: string,
-  by: ActContext,
-): Promise<SuspendedAccount> {
-  const accountId = readCommand(accountIdField, given);
-  const acted = readActContext(by);
-  const since = parts.clock.now();
-  await parts.gates.change(
-    accountId,
-    (rules) => {
-      if (rules.suspended !== null) throw new OperatorRefused(`account ${accountId} is suspended already`);
-      return { ...rules, suspended: { ...acted, since } };
-    },
-    { by: acted, act: "suspend", what: { accountId } },
-  );
-  return { accountId, ...acted, since: isoTime(since) };
-}
+export const SUSPEND: GateAct<GateParts, string, SuspendedAccount> = {
+  act: "suspend",
+  given: accountIdField,
+  what: (accountId) => ({ accountId }),
+  decide({ clock }, accountId, by) {
+    const since = clock.now();
+    return {
+      accountId,
+      told: { accountId, ...by, since: isoTime(since) },
+      change(rules) {
+        if (rules.suspended !== null) throw new OperatorRefused(`account ${accountId} is suspended already`);
+        return { ...rules, suspended: { ...by, since } };
+      },
+    };
+  },
+};
 
-export async function restoreAccount(parts: GateParts, given: string, by: ActContext): Promise<void> {
-  const accountId = readCommand(accountIdField, given);
-  const acted = readActContext(by);
-  await parts.gates.change(
+export const RESTORE: GateAct<GateParts, string, void> = {
+  act: "restore",
+  given: accountIdField,
+  what: (accountId) => ({ accountId }),
+  decide: (_, accountId) => ({
     accountId,
-    (rules) => {
+    told: undefined,
+    change(rules) {
       if (rules.suspended === null) throw new OperatorRefused(`account ${accountId} is not suspended`);
       return { ...rules, suspended: null };
     },
-    { by: acted, act: "restore", what: { accountId } },
-  );
-}
+  }),
+};
 
 export async function listSuspensions(parts: GateParts): Promise<readonly SuspendedAccount[]> {
   const found = [...(await parts.gates.all())].flatMap(([id, { suspended }]) => {

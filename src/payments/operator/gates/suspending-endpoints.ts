@@ -5,7 +5,8 @@ import { isoTime } from "../../frame/iso-time.ts";
 import type { ActContext, IntakeRules, SuspendedEndpoint } from "../../frame/intake/rules.ts";
 import type { FrameStorage } from "../../frame/frame-storage.ts";
 import { storageTime } from "../../frame/service-context.ts";
-import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
+import type { GateAct } from "./gate-act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
 /** Taking endpoints out of service. */
@@ -57,51 +58,62 @@ interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
   readonly ledger: Pick<Ledger, "endpoints">;
 }
 
-export async function suspendEndpoint(
-  parts: EndpointSetting,
-  given: Parameters<EndpointCommands["suspendEndpoint"]>[0],
-  by: ActContext,
-): ReturnType<EndpointCommands["suspendEndpoint"]> {
-  const { ledger, gates } = parts;
-  const { endpoint, minutes } = readCommand(wantedSuspension, given);
-  const acted = readActContext(by);
-  const all = await ledger.endpoints();
-  const known: readonly string[] = all.map((each) => each.endpoint);
-  if (!known.includes(endpoint)) {
-    throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
-  }
-  const since = await storageTime(parts);
-  const suspended = { ...acted, endpoint, since, until: since + minutes * MINUTE_MS };
-  const change = (rules: IntakeRules): IntakeRules => {
-    const others = othersOf(rules, endpoint, since);
-    const out = new Set([endpoint, ...others.map((each) => each.endpoint)]);
-    const left = new Set(
-      all.filter((each) => !out.has(each.endpoint)).flatMap(({ roles }): readonly EndpointRole[] => roles),
-    );
-    const lacking = ENDPOINT_ROLES.filter((role) => !left.has(role));
-    if (lacking.length > 0) {
-      throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service to ${lacking.join(", ")}`);
+type Suspended = Awaited<ReturnType<EndpointCommands["suspendEndpoint"]>>;
+
+export const SUSPEND_ENDPOINT: GateAct<EndpointSetting, z.output<typeof wantedSuspension>, Suspended> = {
+  act: "suspend_endpoint",
+  given: wantedSuspension,
+  what: ({ endpoint, minutes }) => ({ endpoint, minutes }),
+  async decide(parts, { endpoint, minutes }, by) {
+    const all = await parts.ledger.endpoints();
+    const known: readonly string[] = all.map((each) => each.endpoint);
+    if (!known.includes(endpoint)) {
+      throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
     }
-    return { ...rules, suspendedEndpoints: [...others, suspended] };
-  };
-  await gates.change(null, change, { by: acted, act: "suspend_endpoint", what: { endpoint, minutes } });
-  return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
+    const since = await storageTime(parts);
+    const suspended = { ...by, endpoint, since, until: since + minutes * MINUTE_MS };
+    return {
+      accountId: null,
+      told: { ...by, endpoint, since: isoTime(since), until: isoTime(suspended.until) },
+      change(rules) {
+        const others = othersOf(rules, endpoint, since);
+        const out = new Set([endpoint, ...others.map((each) => each.endpoint)]);
+        refuseLast(
+          endpoint,
+          all.filter((each) => !out.has(each.endpoint)),
+        );
+        return { ...rules, suspendedEndpoints: [...others, suspended] };
+      },
+    };
+  },
+};
+
+/** Throws where those that are left lack a role. */
+function refuseLast(endpoint: string, left: readonly { readonly roles: readonly EndpointRole[] }[]): void {
+  const lacking = ENDPOINT_ROLES.filter((role) => !left.some(({ roles }) => roles.includes(role)));
+  if (lacking.length === 0) return;
+  throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service to ${lacking.join(", ")}`);
 }
 
-export async function restoreEndpoint(parts: EndpointSetting, given: string, by: ActContext): Promise<void> {
-  const { gates } = parts;
-  const endpoint = readCommand(endpointName, given);
-  const acted = readActContext(by);
-  const now = await storageTime(parts);
-  const change = (rules: IntakeRules): IntakeRules => {
-    const isSuspended = rules.suspendedEndpoints.some(
-      (each) => each.endpoint === endpoint && now < each.until,
-    );
-    if (!isSuspended) throw new OperatorRefused(`endpoint ${endpoint} is in service`);
-    return { ...rules, suspendedEndpoints: othersOf(rules, endpoint, now) };
-  };
-  await gates.change(null, change, { by: acted, act: "restore_endpoint", what: { endpoint } });
-}
+export const RESTORE_ENDPOINT: GateAct<EndpointSetting, string, void> = {
+  act: "restore_endpoint",
+  given: endpointName,
+  what: (endpoint) => ({ endpoint }),
+  async decide(parts, endpoint) {
+    const now = await storageTime(parts);
+    return {
+      accountId: null,
+      told: undefined,
+      change(rules) {
+        const isSuspended = rules.suspendedEndpoints.some(
+          (each) => each.endpoint === endpoint && now < each.until,
+        );
+        if (!isSuspended) throw new OperatorRefused(`endpoint ${endpoint} is in service`);
+        return { ...rules, suspendedEndpoints: othersOf(rules, endpoint, now) };
+      },
+    };
+  },
+};
 
 /** The other suspensions that have not ended: one may seem not to have begun yet, by the clock of another process. */
 function othersOf(
