@@ -1,10 +1,8 @@
 /** D53, D84: contexts, events and outputs hold actors, which are found by a later process, and no other ones in their place. */
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createActor, SimulatedClock, type AnyStateMachine } from "xstate";
 import { workflow } from "paystate/engine";
-import { adapters, type Adapter } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 import { clientAndServer, inviter, keeper, siblings } from "./actor-charts.ts";
 import { spawning } from "./spawning-chart.ts";
 
@@ -47,37 +45,33 @@ function inXState(machine: AnyStateMachine, script: readonly Happening[]): Seen[
   ];
 }
 
+const { test, running, settled, pass, awaitsOutside } = engineTest("actor addresses");
+
 /** With a new process for each happening, or with one for all of them. */
 async function durably(
-  adapter: Adapter,
   machine: AnyStateMachine,
   { script, isAnew }: { readonly script: readonly Happening[]; readonly isAnew: boolean },
 ): Promise<Seen[]> {
   const sights: Seen[] = [];
-  await inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
-    const charts = workflow(machine)({ version: 1 });
-    let one = await engine({ workflows: [charts] });
-    one.run();
-    const look = async (): Promise<void> => {
-      await settled();
-      const { value, context, status } = (await one.read("c")) as Seen;
-      sights.push({ value, context: named(context), status });
-    };
-    await one.start(charts, { id: "c", input: undefined });
-    await look();
-    for (const happening of script) {
-      if (isAnew) {
-        await one.stop();
-        one = await engine({ workflows: [charts] });
-        one.run();
-      }
-      if (typeof happening === "number") await pass(happening);
-      else await one.send(charts, "c", { type: happening });
-      await look();
+  const charts = workflow(machine)({ version: 1 });
+  let one = await running(charts, "c");
+  const look = async (): Promise<void> => {
+    await settled();
+    const { value, context, status } = (await one.read("c")) as Seen;
+    sights.push({ value, context: named(context), status });
+  };
+  await look();
+  for (const happening of script) {
+    if (isAnew) {
+      await one.stop();
+      one = await running(charts);
     }
-    const children = ["kid", "kid~2", "kid~3", "kid~4", "first", "second", "third", "x:1", "x:2", "x:3"];
-    awaitsOutside("c", ...children.map((id) => `c/${id}`));
-  });
+    if (typeof happening === "number") await pass(happening);
+    else await one.send(charts, "c", { type: happening });
+    await look();
+  }
+  const children = ["kid", "kid~2", "kid~3", "kid~4", "first", "second", "third", "x:1", "x:2", "x:3"];
+  awaitsOutside("c", ...children.map((id) => `c/${id}`));
   return sights;
 }
 
@@ -99,14 +93,12 @@ const scripts: Readonly<Record<string, readonly [AnyStateMachine, readonly Happe
   "children that speak to each other": [siblings, ["SAY", "MORE", "LOUD", "SAY"]],
 };
 
-describe.each(drawn(adapters, "actor addresses"))("on $name", (adapter) => {
-  describe.each(Object.entries(scripts))("%s", (_name, [machine, script]) => {
-    test("D53: the same as under createActor", async () => {
-      expect(await durably(adapter, machine, { script, isAnew: false })).toEqual(inXState(machine, script));
-    });
-
-    test("D53: the same with a new process between any two events", async () => {
-      expect(await durably(adapter, machine, { script, isAnew: true })).toEqual(inXState(machine, script));
-    });
-  });
-});
+const rows = Object.entries(scripts).flatMap(([name, [machine, script]]) =>
+  [false, true].map((isAnew) => ({ name, how: isAnew ? "any two events" : "none", machine, script, isAnew })),
+);
+test.each(rows)(
+  "D53: $name: the same as under createActor, with a new process between $how",
+  async ({ machine, script, isAnew }) => {
+    expect(await durably(machine, { script, isAnew })).toEqual(inXState(machine, script));
+  },
+);

@@ -168,10 +168,7 @@ export const inviter: AnyStateMachine = setupKeeper.createMachine({
     NEXT: ".caring",
     LEAVE: ".alone",
   },
-  states: {
-    caring: { invoke: { id: "kid", systemId: "kid", src: "speaker" } },
-    alone: {},
-  },
+  states: { caring: { invoke: { id: "kid", systemId: "kid", src: "speaker" } }, alone: {} },
 });
 
 /** Two children, of which the second speaks to the first. */

@@ -1,15 +1,13 @@
 /** D53, D84: addresses where much goes on at once: crowds of children, ids that are taken, bodies of customers, what a host holds. */
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { assign, createMachine, enqueueActions, fromPromise, sendTo, setup, type AnyActorRef } from "xstate";
 import { workflow, type Logger } from "paystate/engine";
 import { imagine } from "../../src/inspector/recount/what-if.ts";
 import { revivedActor } from "../../src/workflow/actor-address.ts";
 import { snapshotFromText } from "../../src/workflow/snapshot-text.ts";
 import { openChart } from "../../src/workflow/xstate/open-chart.ts";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
 import { keeper, speaker } from "./actor-charts.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 interface AnyEvent {
   readonly type: string;
@@ -131,237 +129,208 @@ class Lines {
   } as unknown as Logger;
 }
 
-describe.each(drawn(adapters, "actor hazards"))("on $name", (adapter) => {
-  test("D84: an event to a child that its parent's commit had no room for waits for it, whoever sends it", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const lines = new Lines();
-      const one = await engine({ workflows: [hosts], logger: lines.logger });
-      one.run();
-      await one.start(hosts, { id: "h", input: undefined });
-      await one.send(hosts, "h", { type: "GO" });
-      await settled();
-      // Two siblings have greeted the last one, and the parent of their parent the one before.
-      expect(await one.read(`h/crowd/s${CROWD - 1}`)).toMatchObject({ context: { heard: 2 } });
-      expect(await one.read(`h/crowd/s${CROWD - 2}`)).toMatchObject({ context: { heard: 1 } });
-      expect(lines.dropped).toEqual([]);
-      awaitsOutside("h", "h/kid", "h/crowd", ...crowdOf("h/crowd"));
-    }));
+const { test, engine, running, storage, settled, pass, awaitsOutside } = engineTest("actor hazards");
 
-  test("D84: the addresses of a crowd whose ids are taken lead to those that have begun under other ids", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const lines = new Lines();
-      const one = await engine({ workflows: [crowds, keepers], logger: lines.logger });
-      one.run();
-      await one.start(keepers, { id: "k", input: undefined });
-      for (const id of crowdOf("c")) await one.start(keepers, { id, input: undefined });
-      await one.start(crowds, { id: "c", input: undefined });
-      const { life } = (await one.read("k")) as { life: string };
-      const sender = revivedActor({ instance: "k", life, workflow: "keeper" });
-      await one.send(crowds, "c", { type: "GO", sender });
-      await one.send(crowds, "c", { type: "ALL" });
-      await settled();
-      expect(await one.read(`c/s${CROWD - 1}~2`)).toMatchObject({ context: { heard: 3 } });
-      expect(await one.read("c/s5~2")).toMatchObject({ context: { heard: 1 } });
-      expect(lines.dropped).toEqual([]);
-      awaitsOutside("k", "c", ...crowdOf("c"), ...crowdOf("c").map((id) => `${id}~2`));
-    }));
-
-  test("D84: what a customer writes under names of the engine's is refused where a chart hands it on", () =>
-    inWorld(adapter, async ({ engine, storage, settled, pass, awaitsOutside }) => {
-      const one = await engine({ workflows: [hosts] });
-      one.run();
-      await one.start(hosts, { id: "h", input: undefined });
-      await settled();
-      const before = [await storage.load("h"), await storage.load("h/kid")];
-      for (const name of ["$lives", "$error", "$runs", "$ended", "$values"]) {
-        const body: unknown = JSON.parse(`{"${name}":{"kid":"another"}}`);
-        for (const type of ["SPREAD", "LATER"]) {
-          await expect(one.send(hosts, "h", { type, body })).rejects.toThrow(
-            `event.${name}: fields that begin with $ are the engine's own`,
-          );
-        }
-        const given = { type: "SPREAD", [name]: 1 };
-        await expect(one.send(hosts, "h", given)).rejects.toThrow(`event.${name}`);
-      }
-      await pass(10);
-      expect([await storage.load("h"), await storage.load("h/kid")]).toEqual(before);
-      awaitsOutside("h", "h/kid", "h/crowd");
-    }));
-
-  test("D84: what a parent sends to a child that has ended is dropped, with a line where it keeps the address", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const lines = new Lines();
-      const one = await engine({ workflows: [hosts], logger: lines.logger });
-      one.run();
-      await one.start(hosts, { id: "h", input: undefined });
-      await one.send(hosts, "h", { type: "SAY" });
-      await settled();
-      await one.send(hosts, "h", { type: "SAME" });
-      await one.send(hosts.child("speaker"), "h/kid", { type: "END" });
-      await settled();
-      await one.send(hosts, "h", { type: "SAY" });
-      await settled();
-      expect(lines.dropped).toMatchObject([{ instance: "h/kid", event: "SAY" }]);
-      awaitsOutside("h", "h/crowd");
-    }));
-
-  test("D53: an inspector that tries an event compares addresses as the step itself does", () =>
-    inWorld(adapter, async ({ engine, storage, settled, awaitsOutside }) => {
-      const one = await engine({ workflows: [hosts] });
-      one.run();
-      await one.start(hosts, { id: "h", input: undefined });
-      await one.send(hosts, "h", { type: "SAY" });
-      await settled();
-      const instance = await storage.load("h");
-      if (instance === null) throw new Error("it has begun");
-      expect(instance.snapshot).toContain('"Actor"');
-      const standing = { workflow: hosts, instance, snapshot: snapshotFromText(instance.snapshot) };
-      expect(standing.snapshot.children?.["kid"]).toEqual({ src: "speaker", run: 1 });
-      const around = { workflows: [hosts], at: 0, storage };
-      const tried = await imagine(standing, { type: "SAME" }, around);
-      expect(tried).toMatchObject({ kind: "step", step: { after: { context: { seen: true } } } });
-      expect(await storage.load("h")).toEqual(instance);
-      await one.send(hosts, "h", { type: "SAME" });
-      expect(await one.read("h")).toMatchObject({ context: { seen: true } });
-      awaitsOutside("h", "h/kid", "h/crowd");
-    }));
-
-  test("D53: a life that a chart asks for is found out, also where it catches what it thinks a fault", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const one = await engine({ workflows: [hosts] });
-      await one.start(hosts, { id: "h", input: undefined });
-      await one.send(hosts, "h", { type: "TRY" });
-      const { life } = (await storage.load("h/kid")) ?? {};
-      expect(await one.read("h")).toMatchObject({ context: { seen: `h/kid ${life}` } });
-      awaitsOutside("h", "h/kid", "h/crowd");
-    }));
-
-  test("D53: what a step stores does not depend on addresses that its process holds elsewhere", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const held = revivedActor({ instance: "h/kid", life: "another", workflow: "host/speaker" });
-      const one = await engine({ workflows: [hosts] });
-      await one.start(hosts, { id: "h", input: undefined });
-      await one.send(hosts, "h", { type: "SAME" });
-      expect((await storage.load("h"))?.snapshot).not.toContain("life");
-      const events = (await storage.history("h", { after: 0, limit: 9 })).map(({ event }) => event);
-      expect(events.join()).not.toContain("$lives");
-      expect(held.instance).toBe("h/kid");
-      awaitsOutside("h", "h/kid", "h/crowd");
-    }));
-
-  test("D53: the address that a call answers and the one that a read gives are one actor, also in an input", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const pair = setup({
-        types: { context: {} as { same: boolean }, input: {} as { one: unknown; other: unknown } },
-      }).createMachine({ id: "pair", context: ({ input }) => ({ same: input.one === input.other }) });
-      const pairs = workflow(pair)({ version: 1 });
-      const one = await engine({ workflows: [keepers, pairs] });
-      await one.start(keepers, { id: "c", input: undefined });
-      const sent = (await one.send(keepers, "c", { type: "SPAWN" })) as unknown as {
-        snapshot: { context: { ref: unknown } };
-      };
-      const read = (await one.read("c")) as unknown as { context: { ref: unknown } };
-      const input = { one: sent.snapshot.context.ref, other: read.context.ref };
-      expect(input.one).toBe(input.other);
-      await one.start(pairs, { id: "p", input });
-      expect(await one.read("p")).toMatchObject({ context: { same: true } });
-      awaitsOutside("c", "c/kid", "p");
-    }));
-
-  test("D53: an instance of a host tells others the whole id that it has", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const shelf = setup({ types: { context: {} as { seen: unknown } } }).createMachine({
-        id: "shelf",
-        context: { seen: null },
-        on: {
-          KEEP: {
-            actions: assign({
-              seen: ({ event }) => {
-                const { id, src } = (event as unknown as { sender: AnyActorRef }).sender;
-                return [id, src];
-              },
-            }),
-          },
-        },
-      });
-      const proud = setup({ actors: { shelf } }).createMachine({
-        id: "proud",
-        invoke: { id: "shelf", src: "shelf" },
-        entry: sendTo("shelf", ({ self }) => ({ type: "KEEP", sender: self }) as never),
-      });
-      const prouds = workflow(proud)({ version: 1 });
-      const one = await engine({ workflows: [prouds] });
-      one.run();
-      for (const id of ["order~2", "a/b"]) {
-        await one.start(prouds, { id, input: undefined });
-        await settled();
-        expect(await one.read(`${id}/shelf`)).toMatchObject({ context: { seen: [id, "proud"] } });
-        awaitsOutside(id, `${id}/shelf`);
-      }
-    }));
-
-  test("D53: a promise that is given an address learns how to tell its chart, and can give it back", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const parents = setup({
-        types: { context: {} as { seen: readonly unknown[] } },
-        actors: {
-          sends: fromPromise<void, { parent: AnyActorRef }>(async ({ input }) => {
-            input.parent.send({ type: "DONE" });
-          }),
-          returns: fromPromise<unknown, { parent: AnyActorRef }>(async ({ input }) => input.parent),
-        },
-      }).createMachine({
-        id: "parents",
-        context: { seen: [] },
-        initial: "first",
-        states: {
-          first: {
-            invoke: {
-              src: "sends",
-              input: ({ self }) => ({ parent: self }),
-              onError: {
-                target: "second",
-                actions: assign({ seen: ({ event }) => [(event.error as Error).message] }),
-              },
-            },
-          },
-          second: {
-            invoke: {
-              src: "returns",
-              input: ({ self }) => ({ parent: self }),
-              onDone: {
-                target: "third",
-                actions: assign({
-                  seen: ({ context, event, self }) => [...context.seen, event.output === self],
-                }),
-              },
-            },
-          },
-          third: {},
-        },
-      });
-      const charts = workflow(parents)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "p", input: undefined });
-      await settled();
-      expect(await one.read("p")).toMatchObject({
-        value: "third",
-        context: { seen: [expect.stringContaining("use engine.send"), true] },
-      });
-      awaitsOutside("p");
-    }));
+test("D84: an event to a child that its parent's commit had no room for waits for it, whoever sends it", async () => {
+  const lines = new Lines();
+  const one = await running({ workflows: [hosts], logger: lines.logger }, "h");
+  await one.send(hosts, "h", { type: "GO" });
+  await settled();
+  // Two siblings have greeted the last one, and the parent of their parent the one before.
+  expect(await one.read(`h/crowd/s${CROWD - 1}`)).toMatchObject({ context: { heard: 2 } });
+  expect(await one.read(`h/crowd/s${CROWD - 2}`)).toMatchObject({ context: { heard: 1 } });
+  expect(lines.dropped).toEqual([]);
+  awaitsOutside("h", "h/kid", "h/crowd", ...crowdOf("h/crowd"));
 });
 
-test("D53: an assign that begins one child more does not look at those that are there", () => {
+test("D84: the addresses of a crowd whose ids are taken lead to those that have begun under other ids", async () => {
+  const lines = new Lines();
+  const one = await running({ workflows: [crowds, keepers], logger: lines.logger });
+  await one.start(keepers, { id: "k", input: undefined });
+  for (const id of crowdOf("c")) await one.start(keepers, { id, input: undefined });
+  await one.start(crowds, { id: "c", input: undefined });
+  const { life } = (await one.read("k")) as { life: string };
+  const sender = revivedActor({ instance: "k", life, workflow: "keeper" });
+  await one.send(crowds, "c", { type: "GO", sender });
+  await one.send(crowds, "c", { type: "ALL" });
+  await settled();
+  expect(await one.read(`c/s${CROWD - 1}~2`)).toMatchObject({ context: { heard: 3 } });
+  expect(await one.read("c/s5~2")).toMatchObject({ context: { heard: 1 } });
+  expect(lines.dropped).toEqual([]);
+  awaitsOutside("k", "c", ...crowdOf("c"), ...crowdOf("c").map((id) => `${id}~2`));
+});
+
+test("D84: what a customer writes under names of the engine's is refused where a chart hands it on", async () => {
+  const one = await running(hosts, "h");
+  await settled();
+  const before = [await storage.load("h"), await storage.load("h/kid")];
+  for (const name of ["$lives", "$error", "$runs", "$ended", "$values"]) {
+    const body: unknown = JSON.parse(`{"${name}":{"kid":"another"}}`);
+    for (const type of ["SPREAD", "LATER"]) {
+      await expect(one.send(hosts, "h", { type, body })).rejects.toThrow(
+        `event.${name}: fields that begin with $ are the engine's own`,
+      );
+    }
+    const given = { type: "SPREAD", [name]: 1 };
+    await expect(one.send(hosts, "h", given)).rejects.toThrow(`event.${name}`);
+  }
+  await pass(10);
+  expect([await storage.load("h"), await storage.load("h/kid")]).toEqual(before);
+  awaitsOutside("h", "h/kid", "h/crowd");
+});
+
+test("D84: what a parent sends to a child that has ended is dropped, with a line where it keeps the address", async () => {
+  const lines = new Lines();
+  const one = await running({ workflows: [hosts], logger: lines.logger }, "h");
+  await one.send(hosts, "h", { type: "SAY" });
+  await settled();
+  await one.send(hosts, "h", { type: "SAME" });
+  await one.send(hosts.child("speaker"), "h/kid", { type: "END" });
+  await settled();
+  await one.send(hosts, "h", { type: "SAY" });
+  await settled();
+  expect(lines.dropped).toMatchObject([{ instance: "h/kid", event: "SAY" }]);
+  awaitsOutside("h", "h/crowd");
+});
+
+test("D53: an inspector that tries an event compares addresses as the step itself does", async () => {
+  const one = await running(hosts, "h");
+  await one.send(hosts, "h", { type: "SAY" });
+  await settled();
+  const instance = await storage.load("h");
+  if (instance === null) throw new Error("it has begun");
+  expect(instance.snapshot).toContain('"Actor"');
+  const standing = { workflow: hosts, instance, snapshot: snapshotFromText(instance.snapshot) };
+  expect(standing.snapshot.children?.["kid"]).toEqual({ src: "speaker", run: 1 });
+  const around = { workflows: [hosts], at: 0, storage };
+  const tried = await imagine(standing, { type: "SAME" }, around);
+  expect(tried).toMatchObject({ kind: "step", step: { after: { context: { seen: true } } } });
+  expect(await storage.load("h")).toEqual(instance);
+  await one.send(hosts, "h", { type: "SAME" });
+  expect(await one.read("h")).toMatchObject({ context: { seen: true } });
+  awaitsOutside("h", "h/kid", "h/crowd");
+});
+
+test("D53: a life that a chart asks for is found out, also where it catches what it thinks a fault", async () => {
+  const one = await engine(hosts, "h");
+  await one.send(hosts, "h", { type: "TRY" });
+  const { life } = (await storage.load("h/kid")) ?? {};
+  expect(await one.read("h")).toMatchObject({ context: { seen: `h/kid ${life}` } });
+  awaitsOutside("h", "h/kid", "h/crowd");
+});
+
+test("D53: what a step stores does not depend on addresses that its process holds elsewhere", async () => {
+  const held = revivedActor({ instance: "h/kid", life: "another", workflow: "host/speaker" });
+  const one = await engine(hosts, "h");
+  await one.send(hosts, "h", { type: "SAME" });
+  expect((await storage.load("h"))?.snapshot).not.toContain("life");
+  const events = (await storage.history("h", { after: 0, limit: 9 })).map(({ event }) => event);
+  expect(events.join()).not.toContain("$lives");
+  expect(held.instance).toBe("h/kid");
+  awaitsOutside("h", "h/kid", "h/crowd");
+});
+
+test("D53: the address that a call answers and the one that a read gives are one actor, also in an input", async () => {
+  const pair = setup({
+    types: { context: {} as { same: boolean }, input: {} as { one: unknown; other: unknown } },
+  }).createMachine({ id: "pair", context: ({ input }) => ({ same: input.one === input.other }) });
+  const pairs = workflow(pair)({ version: 1 });
+  const one = await engine({ workflows: [keepers, pairs] }, "c");
+  const sent = (await one.send(keepers, "c", { type: "SPAWN" })) as unknown as {
+    snapshot: { context: { ref: unknown } };
+  };
+  const read = (await one.read("c")) as unknown as { context: { ref: unknown } };
+  const input = { one: sent.snapshot.context.ref, other: read.context.ref };
+  expect(input.one).toBe(input.other);
+  await one.start(pairs, { id: "p", input });
+  expect(await one.read("p")).toMatchObject({ context: { same: true } });
+  awaitsOutside("c", "c/kid", "p");
+});
+
+test("D53: an instance of a host tells others the whole id that it has", async () => {
+  const shelf = setup({ types: { context: {} as { seen: unknown } } }).createMachine({
+    id: "shelf",
+    context: { seen: null },
+    on: {
+      KEEP: {
+        actions: assign({
+          seen: ({ event }) => {
+            const { id, src } = (event as unknown as { sender: AnyActorRef }).sender;
+            return [id, src];
+          },
+        }),
+      },
+    },
+  });
+  const proud = setup({ actors: { shelf } }).createMachine({
+    id: "proud",
+    invoke: { id: "shelf", src: "shelf" },
+    entry: sendTo("shelf", ({ self }) => ({ type: "KEEP", sender: self }) as never),
+  });
+  const prouds = workflow(proud)({ version: 1 });
+  const one = await running(prouds);
+  for (const id of ["order~2", "a/b"]) {
+    await one.start(prouds, { id, input: undefined });
+    await settled();
+    expect(await one.read(`${id}/shelf`)).toMatchObject({ context: { seen: [id, "proud"] } });
+    awaitsOutside(id, `${id}/shelf`);
+  }
+});
+
+test("D53: a promise that is given an address learns how to tell its chart, and can give it back", async () => {
+  const parents = setup({
+    types: { context: {} as { seen: readonly unknown[] } },
+    actors: {
+      sends: fromPromise<void, { parent: AnyActorRef }>(async ({ input }) => {
+        input.parent.send({ type: "DONE" });
+      }),
+      returns: fromPromise<unknown, { parent: AnyActorRef }>(async ({ input }) => input.parent),
+    },
+  }).createMachine({
+    id: "parents",
+    context: { seen: [] },
+    initial: "first",
+    states: {
+      first: {
+        invoke: {
+          src: "sends",
+          input: ({ self }) => ({ parent: self }),
+          onError: {
+            target: "second",
+            actions: assign({ seen: ({ event }) => [(event.error as Error).message] }),
+          },
+        },
+      },
+      second: {
+        invoke: {
+          src: "returns",
+          input: ({ self }) => ({ parent: self }),
+          onDone: {
+            target: "third",
+            actions: assign({ seen: ({ context, event, self }) => [...context.seen, event.output === self] }),
+          },
+        },
+      },
+      third: {},
+    },
+  });
+  const charts = workflow(parents)({ version: 1 });
+  const one = await running(charts, "p");
+  await settled();
+  expect(await one.read("p")).toMatchObject({
+    value: "third",
+    context: { seen: [expect.stringContaining("use engine.send"), true] },
+  });
+  awaitsOutside("p");
+});
+
+it("D53: an assign that begins one child more does not look at those that are there", () => {
   const idle = createMachine({ id: "idle" });
   const chart = openChart(
     setup({ types: { context: {} as { refs: Actors } }, actors: { idle } }).createMachine({
       id: "many",
       context: { refs: [] },
-      on: {
-        GO: { actions: assign({ refs: ({ spawn }): Actors => [spawn("idle", { id: "one-more" })] }) },
-      },
+      on: { GO: { actions: assign({ refs: ({ spawn }): Actors => [spawn("idle", { id: "one-more" })] }) } },
     }),
   );
   const { after } = chart.start(undefined);

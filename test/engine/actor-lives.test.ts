@@ -1,6 +1,6 @@
 /* oxlint-disable no-underscore-dangle -- XState names it so */
 /** D53, D84: an address is of one actor in one life, whoever keeps it and however it came there. */
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import {
   assign,
   createActor,
@@ -16,10 +16,10 @@ import {
 import { workflow, type Logger } from "paystate/engine";
 import { shownJson } from "../../src/inspector/show-values.ts";
 import { typedEvent } from "../../src/workflow/values.ts";
-import { adapters } from "../kit/adapters.ts";
+import { inMemory } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
 import { inviter, keeper, speaker } from "./actor-charts.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const keepers = workflow(keeper)({ version: 1 });
 const inviters = workflow(inviter)({ version: 1 });
@@ -92,415 +92,377 @@ class Lines {
   }
 }
 
-describe.each(drawn(adapters, "actor lives"))("on $name", (adapter) => {
-  test("D84: an address of an ended, of a removed and of an earlier life reaches nobody, with one line each", () =>
-    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
-      const lines = new Lines();
-      const one = await engine({ workflows: [keepers, holders], logger: lines.logger });
-      const kids = keepers.child("speaker" as never);
-      one.run();
-      await one.start(keepers, { id: "c", input: undefined });
-      await one.start(holders, { id: "h", input: undefined });
-      await one.send(keepers, "c", { type: "SPAWN" });
-      const ref = async (): Promise<AnyActorRef> => ((await contextOf(one, "c")) as { ref: AnyActorRef }).ref;
-      const first = await ref();
-      await one.send(holders, "h", { type: "HOLD", held: first });
-      await one.send(holders, "h", { type: "TELL" });
-      await settled();
-      expect(await one.read("h")).toMatchObject({ context: { held: "answered" } });
-      await one.send(holders, "h", { type: "HOLD", held: first });
-      await one.send(kids, "c/kid", { type: "END" });
-      await settled();
-      await one.send(holders, "h", { type: "TELL" });
-      await settled();
-      expect(lines.dropped).toMatchObject([{ instance: "c/kid", event: "ANSWER" }]);
-      expect(await one.removeInstance("c/kid")).toBe("removed");
-      await one.send(holders, "h", { type: "TELL" });
-      await one.send(holders, "h", { type: "SLOWLY" });
-      await settled();
-      await pass(100);
-      expect(lines.dropped).toHaveLength(3);
-      // The same id and the same parent, in another life.
-      await one.send(keepers, "c", { type: "SPAWN" });
-      const second = await ref();
-      expect([first.id, second.id]).toEqual(["kid", "kid"]);
-      expect(second.sessionId).not.toBe(first.sessionId);
-      expect(await one.read("c/kid")).toMatchObject({ status: "active", parent: { run: 1 } });
-      await one.send(holders, "h", { type: "TELL" });
-      await settled();
-      expect(lines.dropped).toHaveLength(4);
-      expect((await one.history("c/kid")).map(({ event }) => event.type)).toEqual(["$started"]);
-      await one.send(holders, "h", { type: "HOLD", held: second });
-      await one.send(holders, "h", { type: "TELL" });
-      await settled();
-      expect(await one.read("h")).toMatchObject({ context: { held: "answered" } });
-      expect(lines.warned).toHaveLength(4);
-      awaitsOutside("c", "c/kid", "h");
-    }));
+const { test, engine, running, log, storage, settled, pass, awaitsOutside } = engineTest("actor lives");
 
-  test("D84: a parent that keeps the address of a child of before knows it from the one that has its id now", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const one = await engine({ workflows: [keepers, inviters] });
-      const kids = inviters.child("speaker" as never);
-      one.run();
-      await one.start(inviters, { id: "c", input: undefined });
-      const look = async (): Promise<readonly unknown[]> => {
-        await one.send(inviters, "c", { type: "LOOK" });
-        const { heard } = (await contextOf(one, "c")) as { heard: unknown[][] };
-        return heard.at(-1)?.slice(5, 8) ?? [];
-      };
-      await one.send(inviters, "c", { type: "SAY" });
-      await settled();
-      expect(await look()).toEqual([true, false, true]);
-      await one.send(kids, "c/kid", { type: "END" });
-      await settled();
-      await one.send(inviters, "c", { type: "NEXT" });
-      expect(await look()).toEqual([false, false, false]);
-      awaitsOutside("c", "c/kid~2");
-    }));
+test("D84: an address of an ended, of a removed and of an earlier life reaches nobody, with one line each", async () => {
+  const lines = new Lines();
+  const one = await engine({ workflows: [keepers, holders], logger: lines.logger });
+  const kids = keepers.child("speaker" as never);
+  one.run();
+  await one.start(keepers, { id: "c", input: undefined });
+  await one.start(holders, { id: "h", input: undefined });
+  await one.send(keepers, "c", { type: "SPAWN" });
+  const ref = async (): Promise<AnyActorRef> => ((await contextOf(one, "c")) as { ref: AnyActorRef }).ref;
+  const first = await ref();
+  await one.send(holders, "h", { type: "HOLD", held: first });
+  await one.send(holders, "h", { type: "TELL" });
+  await settled();
+  expect(await one.read("h")).toMatchObject({ context: { held: "answered" } });
+  await one.send(holders, "h", { type: "HOLD", held: first });
+  await one.send(kids, "c/kid", { type: "END" });
+  await settled();
+  await one.send(holders, "h", { type: "TELL" });
+  await settled();
+  expect(lines.dropped).toMatchObject([{ instance: "c/kid", event: "ANSWER" }]);
+  expect(await one.removeInstance("c/kid")).toBe("removed");
+  await one.send(holders, "h", { type: "TELL" });
+  await one.send(holders, "h", { type: "SLOWLY" });
+  await settled();
+  await pass(100);
+  expect(lines.dropped).toHaveLength(3);
+  // The same id and the same parent, in another life.
+  await one.send(keepers, "c", { type: "SPAWN" });
+  const second = await ref();
+  expect([first.id, second.id]).toEqual(["kid", "kid"]);
+  expect(second.sessionId).not.toBe(first.sessionId);
+  expect(await one.read("c/kid")).toMatchObject({ status: "active", parent: { run: 1 } });
+  await one.send(holders, "h", { type: "TELL" });
+  await settled();
+  expect(lines.dropped).toHaveLength(4);
+  expect((await one.history("c/kid")).map(({ event }) => event.type)).toEqual(["$started"]);
+  await one.send(holders, "h", { type: "HOLD", held: second });
+  await one.send(holders, "h", { type: "TELL" });
+  await settled();
+  expect(await one.read("h")).toMatchObject({ context: { held: "answered" } });
+  expect(lines.warned).toHaveLength(4);
+  awaitsOutside("c", "c/kid", "h");
+});
 
-  test("D53: messages that are worked off in one commit see what each would see alone", () =>
-    inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
-      const heardBy = async (id: string, pad: string): Promise<unknown> => {
-        const one = await engine({ workflows: [keepers] });
-        const kids = keepers.child("speaker" as never);
-        await one.start(keepers, { id, input: undefined });
-        const padded = { type: "LOOK", said: pad } as never;
-        await one.send(keepers, id, padded);
-        await one.send(keepers, id, { type: "SPAWN" });
-        for (const type of ["SAY", "SAY", "SAY", "SAY"]) await one.send(kids, `${id}/kid`, { type });
-        one.run();
-        await settled();
-        await one.send(keepers, id, { type: "LOOK" });
-        await one.stop();
-        const { heard } = (await contextOf(one, id)) as { heard: unknown[][] };
-        return heard.slice(1);
-      };
-      const alone = await heardBy("a", "");
-      expect(alone).toHaveLength(5);
-      expect(await heardBy("b", "x".repeat(20_000))).toEqual(alone);
-      const steps = log.commits.flatMap(({ commit }) => commit.step ?? []);
-      expect(steps.filter(({ steps: many = 1 }) => many > 1).map(({ id }) => id)).toEqual(["b"]);
-      awaitsOutside("a", "a/kid", "b", "b/kid");
-    }));
+test("D84: a parent that keeps the address of a child of before knows it from the one that has its id now", async () => {
+  const one = await engine({ workflows: [keepers, inviters] });
+  const kids = inviters.child("speaker" as never);
+  one.run();
+  await one.start(inviters, { id: "c", input: undefined });
+  const look = async (): Promise<readonly unknown[]> => {
+    await one.send(inviters, "c", { type: "LOOK" });
+    const { heard } = (await contextOf(one, "c")) as { heard: unknown[][] };
+    return heard.at(-1)?.slice(5, 8) ?? [];
+  };
+  await one.send(inviters, "c", { type: "SAY" });
+  await settled();
+  expect(await look()).toEqual([true, false, true]);
+  await one.send(kids, "c/kid", { type: "END" });
+  await settled();
+  await one.send(inviters, "c", { type: "NEXT" });
+  expect(await look()).toEqual([false, false, false]);
+  awaitsOutside("c", "c/kid~2");
+});
 
-  test("D53: an address in an input is the same object as the parent, in the commit that begins the child and later", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const kid = setup({
-        types: { context: {} as { boss: unknown; seen: unknown[] }, input: {} as { boss: unknown } },
-      }).createMachine({
-        id: "kid",
-        context: ({ input, self }) => ({ ...input, seen: [input.boss === self._parent] }),
-        entry: assign({ seen: ({ context, self }) => [...context.seen, context.boss === self._parent] }),
-        on: {
-          GO: {
-            actions: assign({
-              seen: ({ context, self }) => [...context.seen, context.boss === self._parent],
-            }),
-          },
-        },
-      });
-      const boss = setup({ actors: { kid } }).createMachine({
-        id: "boss",
-        invoke: { id: "kid", src: "kid", input: ({ self }) => ({ boss: self }) },
-      });
-      const bosses = workflow(boss)({ version: 1 });
-      const one = await engine({ workflows: [bosses] });
-      one.run();
-      await one.start(bosses, { id: "b", input: undefined });
-      await one.send(bosses.child("kid"), "b/kid", { type: "GO" });
-      await settled();
-      expect(await one.read("b/kid")).toMatchObject({ context: { seen: [true, true, true] } });
-      awaitsOutside("b", "b/kid");
-    }));
+test("D53: messages that are worked off in one commit see what each would see alone", async () => {
+  const heardBy = async (id: string, pad: string): Promise<unknown> => {
+    const one = await engine(keepers);
+    const kids = keepers.child("speaker" as never);
+    await one.start(keepers, { id, input: undefined });
+    const padded = { type: "LOOK", said: pad } as never;
+    await one.send(keepers, id, padded);
+    await one.send(keepers, id, { type: "SPAWN" });
+    for (const type of ["SAY", "SAY", "SAY", "SAY"]) await one.send(kids, `${id}/kid`, { type });
+    one.run();
+    await settled();
+    await one.send(keepers, id, { type: "LOOK" });
+    await one.stop();
+    const { heard } = (await contextOf(one, id)) as { heard: unknown[][] };
+    return heard.slice(1);
+  };
+  const alone = await heardBy("a", "");
+  expect(alone).toHaveLength(5);
+  expect(await heardBy("b", "x".repeat(20_000))).toEqual(alone);
+  const steps = log.commits.flatMap(({ commit }) => commit.step ?? []);
+  expect(steps.filter(({ steps: many = 1 }) => many > 1).map(({ id }) => id)).toEqual(["b"]);
+  awaitsOutside("a", "a/kid", "b", "b/kid");
+});
 
-  test("D53: an instance keeps itself, also in a run of its own steps, and tells others who it is", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const proud = setup({ types: { context: {} as { me: unknown; same: unknown[] } } }).createMachine({
-        id: "proud",
-        context: ({ self }) => ({ me: self, same: [] }),
-        entry: raise({ type: "AGAIN" }, { delay: 0 }),
-        on: {
-          "*": {
-            actions: assign({
-              same: ({ context, self }) => [
-                ...context.same,
-                context.me === self,
-                (context.me as AnyActorRef).sessionId === self.sessionId,
-                self.id,
-              ],
-            }),
-          },
-        },
-      });
-      const charts = workflow(proud)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "p", input: undefined });
-      await settled();
-      await one.send(charts, "p", { type: "ONCE" });
-      const { me, same } = (await contextOf(one, "p")) as { me: object; same: unknown[] };
-      expect(same).toEqual([true, true, "p", true, true, "p"]);
-      expect(JSON.parse(JSON.stringify(me))).toEqual({
-        xstate$$type: 1,
-        id: "p",
-        instance: "p",
-        workflow: "proud",
-      });
-      awaitsOutside("p");
-    }));
+test("D53: an address in an input is the same object as the parent, in the commit that begins the child and later", async () => {
+  const kid = setup({
+    types: { context: {} as { boss: unknown; seen: unknown[] }, input: {} as { boss: unknown } },
+  }).createMachine({
+    id: "kid",
+    context: ({ input, self }) => ({ ...input, seen: [input.boss === self._parent] }),
+    entry: assign({ seen: ({ context, self }) => [...context.seen, context.boss === self._parent] }),
+    on: {
+      GO: {
+        actions: assign({ seen: ({ context, self }) => [...context.seen, context.boss === self._parent] }),
+      },
+    },
+  });
+  const boss = setup({ actors: { kid } }).createMachine({
+    id: "boss",
+    invoke: { id: "kid", src: "kid", input: ({ self }) => ({ boss: self }) },
+  });
+  const bosses = workflow(boss)({ version: 1 });
+  const one = await running(bosses, "b");
+  await one.send(bosses.child("kid"), "b/kid", { type: "GO" });
+  await settled();
+  expect(await one.read("b/kid")).toMatchObject({ context: { seen: [true, true, true] } });
+  awaitsOutside("b", "b/kid");
+});
 
-  test("D84: what looks like an address is data, and is no target", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const one = await engine({ workflows: [keepers, holders] });
-      await one.start(keepers, { id: "c", input: undefined });
-      await one.start(holders, { id: "h", input: undefined });
-      await one.send(keepers, "c", { type: "SPAWN" });
-      const { ref } = (await contextOf(one, "c")) as { ref: AnyActorRef };
-      const text = (await storage.load("c"))?.snapshot ?? "";
-      const stored: unknown = (JSON.parse(text) as { context: { ref: unknown } }).context.ref;
-      expect(JSON.stringify(stored)).toContain("c/kid");
-      for (const fake of [
-        stored,
-        JSON.parse(JSON.stringify(ref)) as unknown,
-        { id: "kid", sessionId: ref.sessionId },
-      ]) {
-        await one.send(holders, "h", { type: "HOLD", held: fake });
-        expect((await one.read("h"))?.context).toEqual({ held: fake });
-        for (const type of ["TELL", "STOP"]) {
-          await expect(one.send(holders, "h", { type })).rejects.toThrow("it is no actor of this engine");
-        }
-      }
-      awaitsOutside("c", "c/kid", "h");
-    }));
-
-  test("D53: an inspector shows an address by its instance, and D84: one that a person types is refused", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const one = await engine({ workflows: [keepers] });
-      await one.start(keepers, { id: "c", input: undefined });
-      await one.send(keepers, "c", { type: "SPAWN" });
-      const text = (await storage.load("c"))?.snapshot ?? "";
-      const shown = JSON.parse(shownJson(text, (clear) => clear)) as { context: unknown };
-      const address = { xstate$$type: 1, id: "kid", instance: "c/kid", workflow: "keeper/speaker" };
-      expect(shown.context).toEqual({ ref: address, heard: [] });
-      const { context } = JSON.parse(text) as { context: { ref: unknown } };
-      const typed = JSON.stringify({ type: "HOLD", held: context.ref });
-      expect(() => typedEvent(typed)).toThrow("Actor");
-      expect(typedEvent(JSON.stringify({ type: "HOLD", held: address }))).toEqual({
-        type: "HOLD",
-        held: address,
-      });
-      awaitsOutside("c", "c/kid");
-    }));
-
-  test("D84: an actor that createActor made is refused with its path, and with the way to have one", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const one = await engine({ workflows: [holders] });
-      await one.start(holders, { id: "h", input: undefined });
-      const before = await storage.load("h");
-      const reason = "it is an actor that the engine has not made; begin it in the chart with spawn";
-      await expect(one.send(holders, "h", { type: "FOREIGN" })).rejects.toThrow(
-        `context.held[0].it cannot be stored: ${reason}`,
-      );
-      const sent = one.send(holders, "h", { type: "HOLD", held: createActor(speaker) });
-      await expect(sent).rejects.toThrow(reason);
-      expect(await storage.load("h")).toEqual(before);
-      awaitsOutside("h");
-    }));
-
-  test("D84: an address of another database reaches nobody", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      let foreign: unknown = null;
-      await inWorld(adapter, async (other) => {
-        const one = await other.engine({ workflows: [keepers] });
-        await one.start(keepers, { id: "c", input: undefined });
-        await one.send(keepers, "c", { type: "SPAWN" });
-        foreign = ((await contextOf(one, "c")) as { ref: unknown }).ref;
-        other.awaitsOutside("c", "c/kid");
-      });
-      const lines = new Lines();
-      const one = await engine({ workflows: [keepers, holders], logger: lines.logger });
-      one.run();
-      await one.start(holders, { id: "h", input: undefined });
-      await one.send(holders, "h", { type: "HOLD", held: foreign });
-      await one.send(holders, "h", { type: "TELL" });
-      await settled();
-      expect(lines.dropped).toHaveLength(1);
-      awaitsOutside("h");
-    }));
-
-  test("D53: an address takes no part in a step: its methods say what to use", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const one = await engine({ workflows: [keepers, holders] });
-      await one.start(keepers, { id: "c", input: undefined });
-      await one.start(holders, { id: "h", input: undefined });
-      await one.send(keepers, "c", { type: "SPAWN" });
-      const { ref } = (await contextOf(one, "c")) as { ref: AnyActorRef };
-      await one.send(holders, "h", { type: "HOLD", held: ref });
-      for (const method of ["getSnapshot", "subscribe", "on", "send"]) {
-        const sent = one.send(holders, "h", { type: "LOOK", method });
-        await expect(sent).rejects.toThrow(/"kid".*sendTo/);
-      }
-      await expect(one.send(holders, "h", { type: "STOP" })).rejects.toThrow(
-        'stopChild: "kid" is no child of this chart; tell it to end with sendTo',
-      );
-      awaitsOutside("c", "c/kid", "h");
-    }));
-
-  test("D53: a promise that is spawned can be kept and stopped, and hears nothing", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const one = await engine({ workflows: [holders] });
-      await one.start(holders, { id: "h", input: undefined });
-      await one.send(holders, "h", { type: "PROMISE" });
-      expect((await one.pending("h")).tasks).toHaveLength(1);
-      await one.send(holders, "h", { type: "TELL" });
-      expect((await one.pending("h")).tasks).toHaveLength(1);
-      await one.send(holders, "h", { type: "STOP" });
-      expect((await one.pending("h")).tasks).toEqual([]);
-      await settled();
-      awaitsOutside("h");
-    }));
-
-  test("D53: a promise that a state invokes has no address, and says so with the path", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const chart = setup({
-        types: { context: {} as Held },
-        actors: { later: fromPromise(() => new Promise(() => {})) },
-      }).createMachine({
-        id: "inviting",
-        context: { held: null },
-        invoke: { id: "later", systemId: "later", src: "later" },
-        on: { KEEP: { actions: assign({ held: ({ system }): unknown => system.get("later") }) } },
-      });
-      const charts = workflow(chart)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      await one.start(charts, { id: "i", input: undefined });
-      await expect(one.send(charts, "i", { type: "KEEP" })).rejects.toThrow(
-        'context.held cannot be stored: it is the promise "later", which takes no events; keep its id',
-      );
-      awaitsOutside("i");
-    }));
-
-  test("D53: addresses are kept by a migration, and lead to a parent and a child of the new version", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const old = await engine({ workflows: [keepers] });
-      await old.start(keepers, { id: "c", input: undefined });
-      await old.send(keepers, "c", { type: "SPAWN" });
-      await old.stop();
-      const later = workflow(keeper)({
-        version: 2,
-        migrate: { 1: ({ context }) => ({ context: context as never }) },
-      });
-      const one = await engine({ workflows: [later] });
-      one.run();
-      await one.send(later, "c", { type: "ASK" });
-      await settled();
-      expect(await one.read("c")).toMatchObject({ workflow: "keeper@2", context: { heard: [{}] } });
-      const { heard } = (await contextOf(one, "c")) as { heard: unknown[][] };
-      expect(heard[0]?.slice(0, 8)).toEqual(["ANSWERED", undefined, "kid", true, true, true, true, true]);
-      awaitsOutside("c", "c/kid");
-    }));
-
-  test("D53: children that one commit has no room for are found by their addresses", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const crowd = setup({
-        types: { context: {} as { refs: unknown[]; answers: number } },
-        actors: { speaker },
-      }).createMachine({
-        id: "crowd",
-        context: { refs: [], answers: 0 },
-        on: {
-          GO: {
-            actions: [
-              assign({
-                refs: ({ spawn }) =>
-                  Array.from({ length: 300 }, (_, n) => spawn("speaker", { id: `s${n}` }) as unknown),
-              }),
-              enqueueActions(({ enqueue, context, self }) => {
-                for (const ref of [context.refs[0], context.refs[299]]) {
-                  enqueue.sendTo(ref as AnyActorRef, { type: "ANSWER", sender: self });
-                }
-              }),
-            ],
-          },
-          ANSWERED: { actions: assign({ answers: ({ context }) => context.answers + 1 }) },
-          LAST: {
-            actions: sendTo(
-              ({ context }) => context.refs[298] as AnyActorRef,
-              ({ self }) => ({ type: "ANSWER", sender: self }) as never,
-            ),
-          },
-        },
-      });
-      const crowds = workflow(crowd)({ version: 1 });
-      const one = await engine({ workflows: [crowds] });
-      one.run();
-      await one.start(crowds, { id: "c", input: undefined });
-      await one.send(crowds, "c", { type: "GO" });
-      await settled();
-      await one.send(crowds, "c", { type: "LAST" });
-      await settled();
-      expect(await one.read("c")).toMatchObject({ context: { answers: 3 } });
-      awaitsOutside("c", ...Array.from({ length: 300 }, (_, n) => `c/s${n}`));
-    }));
-
-  test("D53: a chart that keeps no actor stores what it has always stored", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const plain = setup({ actors: { speaker } }).createMachine({
-        id: "plain",
-        invoke: { id: "kid", src: "speaker" },
-        on: { GO: { actions: sendTo("kid", { type: "END" }) } },
-      });
-      const charts = workflow(plain)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      await one.start(charts, { id: "p", input: undefined });
-      await one.send(charts, "p", { type: "GO" });
-      const { children, runs } = JSON.parse((await storage.load("p"))?.snapshot ?? "") as Record<
-        string,
-        unknown
-      >;
-      expect({ children, runs }).toEqual({ children: { kid: { src: "speaker", run: 1 } }, runs: { kid: 1 } });
-      awaitsOutside("p", "p/kid");
-    }));
-
-  test("D53: the life of a child that its parent has only invoked is looked up, and noted once it is asked for", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const idle = createMachine({ id: "idle", initial: "a", states: { a: {} } });
-      const asking = setup({
-        types: { context: {} as { ids: string[] } },
-        actors: { idle },
-      }).createMachine({
-        id: "asking",
-        context: { ids: [] },
-        invoke: { id: "kid", systemId: "kid", src: "idle" },
-        entry: enqueueActions(({ enqueue, system }) => {
-          enqueue.assign({ ids: [(system.get("kid") as AnyActorRef | undefined)?.sessionId ?? "none"] });
+test("D53: an instance keeps itself, also in a run of its own steps, and tells others who it is", async () => {
+  const proud = setup({ types: { context: {} as { me: unknown; same: unknown[] } } }).createMachine({
+    id: "proud",
+    context: ({ self }) => ({ me: self, same: [] }),
+    entry: raise({ type: "AGAIN" }, { delay: 0 }),
+    on: {
+      "*": {
+        actions: assign({
+          same: ({ context, self }) => [
+            ...context.same,
+            context.me === self,
+            (context.me as AnyActorRef).sessionId === self.sessionId,
+            self.id,
+          ],
         }),
-        on: {
-          KNOW: {
-            actions: assign({
-              ids: ({ context, system }) => [...context.ids, (system.get("kid") as AnyActorRef).sessionId],
-            }),
-          },
-          NOTHING: {},
-        },
-      });
-      const charts = workflow(asking)({ version: 1 });
-      for (let process = 0; process < 2; process++) {
-        const one = await engine({ workflows: [charts] });
-        if (process === 0) await one.start(charts, { id: "c", input: undefined });
-        expect(await one.send(charts, "c", { type: "NOTHING" })).toMatchObject({ kind: "unchanged" });
-        await one.send(charts, "c", { type: "KNOW" });
-        const life = (await storage.load("c/kid"))?.life;
-        const known = Array.from({ length: process + 1 }, () => `c/kid ${life}`);
-        expect(await one.read("c")).toMatchObject({
-          context: { ids: ["none", ...known] },
-          children: { kid: { life } },
-        });
-        await one.stop();
-      }
-      const events = (await storage.history("c", { after: 0, limit: 9 })).map(({ event }) => event);
-      expect(events.filter((event) => event.includes("$lives"))).toHaveLength(1);
-      awaitsOutside("c", "c/kid");
-    }));
+      },
+    },
+  });
+  const charts = workflow(proud)({ version: 1 });
+  const one = await running(charts, "p");
+  await settled();
+  await one.send(charts, "p", { type: "ONCE" });
+  const { me, same } = (await contextOf(one, "p")) as { me: object; same: unknown[] };
+  expect(same).toEqual([true, true, "p", true, true, "p"]);
+  expect(JSON.parse(JSON.stringify(me))).toEqual({
+    xstate$$type: 1,
+    id: "p",
+    instance: "p",
+    workflow: "proud",
+  });
+  awaitsOutside("p");
+});
+
+test("D84: what looks like an address is data, and is no target", async () => {
+  const one = await engine({ workflows: [keepers, holders] });
+  await one.start(keepers, { id: "c", input: undefined });
+  await one.start(holders, { id: "h", input: undefined });
+  await one.send(keepers, "c", { type: "SPAWN" });
+  const { ref } = (await contextOf(one, "c")) as { ref: AnyActorRef };
+  const text = (await storage.load("c"))?.snapshot ?? "";
+  const stored: unknown = (JSON.parse(text) as { context: { ref: unknown } }).context.ref;
+  expect(JSON.stringify(stored)).toContain("c/kid");
+  for (const fake of [
+    stored,
+    JSON.parse(JSON.stringify(ref)) as unknown,
+    { id: "kid", sessionId: ref.sessionId },
+  ]) {
+    await one.send(holders, "h", { type: "HOLD", held: fake });
+    expect((await one.read("h"))?.context).toEqual({ held: fake });
+    for (const type of ["TELL", "STOP"]) {
+      await expect(one.send(holders, "h", { type })).rejects.toThrow("it is no actor of this engine");
+    }
+  }
+  awaitsOutside("c", "c/kid", "h");
+});
+
+test("D53: an inspector shows an address by its instance, and D84: one that a person types is refused", async () => {
+  const one = await engine(keepers, "c");
+  await one.send(keepers, "c", { type: "SPAWN" });
+  const text = (await storage.load("c"))?.snapshot ?? "";
+  const shown = JSON.parse(shownJson(text, (clear) => clear)) as { context: unknown };
+  const address = { xstate$$type: 1, id: "kid", instance: "c/kid", workflow: "keeper/speaker" };
+  expect(shown.context).toEqual({ ref: address, heard: [] });
+  const { context } = JSON.parse(text) as { context: { ref: unknown } };
+  const typed = JSON.stringify({ type: "HOLD", held: context.ref });
+  expect(() => typedEvent(typed)).toThrow("Actor");
+  expect(typedEvent(JSON.stringify({ type: "HOLD", held: address }))).toEqual({
+    type: "HOLD",
+    held: address,
+  });
+  awaitsOutside("c", "c/kid");
+});
+
+test("D84: an actor that createActor made is refused with its path, and with the way to have one", async () => {
+  const one = await engine(holders, "h");
+  const before = await storage.load("h");
+  const reason = "it is an actor that the engine has not made; begin it in the chart with spawn";
+  await expect(one.send(holders, "h", { type: "FOREIGN" })).rejects.toThrow(
+    `context.held[0].it cannot be stored: ${reason}`,
+  );
+  const sent = one.send(holders, "h", { type: "HOLD", held: createActor(speaker) });
+  await expect(sent).rejects.toThrow(reason);
+  expect(await storage.load("h")).toEqual(before);
+  awaitsOutside("h");
+});
+
+test("D84: an address of another database reaches nobody", async () => {
+  let foreign: unknown = null;
+  await inWorld(inMemory, async (other) => {
+    const one = await other.engine({ workflows: [keepers] });
+    await one.start(keepers, { id: "c", input: undefined });
+    await one.send(keepers, "c", { type: "SPAWN" });
+    foreign = ((await contextOf(one, "c")) as { ref: unknown }).ref;
+    other.awaitsOutside("c", "c/kid");
+  });
+  const lines = new Lines();
+  const one = await running({ workflows: [keepers, holders], logger: lines.logger });
+  await one.start(holders, { id: "h", input: undefined });
+  await one.send(holders, "h", { type: "HOLD", held: foreign });
+  await one.send(holders, "h", { type: "TELL" });
+  await settled();
+  expect(lines.dropped).toHaveLength(1);
+  awaitsOutside("h");
+});
+
+test("D53: an address takes no part in a step: its methods say what to use", async () => {
+  const one = await engine({ workflows: [keepers, holders] });
+  await one.start(keepers, { id: "c", input: undefined });
+  await one.start(holders, { id: "h", input: undefined });
+  await one.send(keepers, "c", { type: "SPAWN" });
+  const { ref } = (await contextOf(one, "c")) as { ref: AnyActorRef };
+  await one.send(holders, "h", { type: "HOLD", held: ref });
+  for (const method of ["getSnapshot", "subscribe", "on", "send"]) {
+    const sent = one.send(holders, "h", { type: "LOOK", method });
+    await expect(sent).rejects.toThrow(/"kid".*sendTo/);
+  }
+  await expect(one.send(holders, "h", { type: "STOP" })).rejects.toThrow(
+    'stopChild: "kid" is no child of this chart; tell it to end with sendTo',
+  );
+  awaitsOutside("c", "c/kid", "h");
+});
+
+test("D53: a promise that is spawned can be kept and stopped, and hears nothing", async () => {
+  const one = await engine(holders, "h");
+  await one.send(holders, "h", { type: "PROMISE" });
+  expect((await one.pending("h")).tasks).toHaveLength(1);
+  await one.send(holders, "h", { type: "TELL" });
+  expect((await one.pending("h")).tasks).toHaveLength(1);
+  await one.send(holders, "h", { type: "STOP" });
+  expect((await one.pending("h")).tasks).toEqual([]);
+  await settled();
+  awaitsOutside("h");
+});
+
+test("D53: a promise that a state invokes has no address, and says so with the path", async () => {
+  const chart = setup({
+    types: { context: {} as Held },
+    actors: { later: fromPromise(() => new Promise(() => {})) },
+  }).createMachine({
+    id: "inviting",
+    context: { held: null },
+    invoke: { id: "later", systemId: "later", src: "later" },
+    on: { KEEP: { actions: assign({ held: ({ system }): unknown => system.get("later") }) } },
+  });
+  const charts = workflow(chart)({ version: 1 });
+  const one = await engine(charts, "i");
+  await expect(one.send(charts, "i", { type: "KEEP" })).rejects.toThrow(
+    'context.held cannot be stored: it is the promise "later", which takes no events; keep its id',
+  );
+  awaitsOutside("i");
+});
+
+test("D53: addresses are kept by a migration, and lead to a parent and a child of the new version", async () => {
+  const old = await engine(keepers, "c");
+  await old.send(keepers, "c", { type: "SPAWN" });
+  await old.stop();
+  const later = workflow(keeper)({
+    version: 2,
+    migrate: { 1: ({ context }) => ({ context: context as never }) },
+  });
+  const one = await running(later);
+  await one.send(later, "c", { type: "ASK" });
+  await settled();
+  expect(await one.read("c")).toMatchObject({ workflow: "keeper@2", context: { heard: [{}] } });
+  const { heard } = (await contextOf(one, "c")) as { heard: unknown[][] };
+  expect(heard[0]?.slice(0, 8)).toEqual(["ANSWERED", undefined, "kid", true, true, true, true, true]);
+  awaitsOutside("c", "c/kid");
+});
+
+test("D53: children that one commit has no room for are found by their addresses", async () => {
+  const crowd = setup({
+    types: { context: {} as { refs: unknown[]; answers: number } },
+    actors: { speaker },
+  }).createMachine({
+    id: "crowd",
+    context: { refs: [], answers: 0 },
+    on: {
+      GO: {
+        actions: [
+          assign({
+            refs: ({ spawn }) =>
+              Array.from({ length: 300 }, (_, n) => spawn("speaker", { id: `s${n}` }) as unknown),
+          }),
+          enqueueActions(({ enqueue, context, self }) => {
+            for (const ref of [context.refs[0], context.refs[299]]) {
+              enqueue.sendTo(ref as AnyActorRef, { type: "ANSWER", sender: self });
+            }
+          }),
+        ],
+      },
+      ANSWERED: { actions: assign({ answers: ({ context }) => context.answers + 1 }) },
+      LAST: {
+        actions: sendTo(
+          ({ context }) => context.refs[298] as AnyActorRef,
+          ({ self }) => ({ type: "ANSWER", sender: self }) as never,
+        ),
+      },
+    },
+  });
+  const crowds = workflow(crowd)({ version: 1 });
+  const one = await running(crowds, "c");
+  await one.send(crowds, "c", { type: "GO" });
+  await settled();
+  await one.send(crowds, "c", { type: "LAST" });
+  await settled();
+  expect(await one.read("c")).toMatchObject({ context: { answers: 3 } });
+  awaitsOutside("c", ...Array.from({ length: 300 }, (_, n) => `c/s${n}`));
+});
+
+test("D53: a chart that keeps no actor stores what it has always stored", async () => {
+  const plain = setup({ actors: { speaker } }).createMachine({
+    id: "plain",
+    invoke: { id: "kid", src: "speaker" },
+    on: { GO: { actions: sendTo("kid", { type: "END" }) } },
+  });
+  const charts = workflow(plain)({ version: 1 });
+  const one = await engine(charts, "p");
+  await one.send(charts, "p", { type: "GO" });
+  const { children, runs } = JSON.parse((await storage.load("p"))?.snapshot ?? "") as Record<string, unknown>;
+  expect({ children, runs }).toEqual({ children: { kid: { src: "speaker", run: 1 } }, runs: { kid: 1 } });
+  awaitsOutside("p", "p/kid");
+});
+
+test("D53: the life of a child that its parent has only invoked is looked up, and noted once it is asked for", async () => {
+  const idle = createMachine({ id: "idle", initial: "a", states: { a: {} } });
+  const asking = setup({ types: { context: {} as { ids: string[] } }, actors: { idle } }).createMachine({
+    id: "asking",
+    context: { ids: [] },
+    invoke: { id: "kid", systemId: "kid", src: "idle" },
+    entry: enqueueActions(({ enqueue, system }) => {
+      enqueue.assign({ ids: [(system.get("kid") as AnyActorRef | undefined)?.sessionId ?? "none"] });
+    }),
+    on: {
+      KNOW: {
+        actions: assign({
+          ids: ({ context, system }) => [...context.ids, (system.get("kid") as AnyActorRef).sessionId],
+        }),
+      },
+      NOTHING: {},
+    },
+  });
+  const charts = workflow(asking)({ version: 1 });
+  for (let process = 0; process < 2; process++) {
+    const one = await engine(charts);
+    if (process === 0) await one.start(charts, { id: "c", input: undefined });
+    expect(await one.send(charts, "c", { type: "NOTHING" })).toMatchObject({ kind: "unchanged" });
+    await one.send(charts, "c", { type: "KNOW" });
+    const life = (await storage.load("c/kid"))?.life;
+    const known = Array.from({ length: process + 1 }, () => `c/kid ${life}`);
+    expect(await one.read("c")).toMatchObject({
+      context: { ids: ["none", ...known] },
+      children: { kid: { life } },
+    });
+    await one.stop();
+  }
+  const events = (await storage.history("c", { after: 0, limit: 9 })).map(({ event }) => event);
+  expect(events.filter((event) => event.includes("$lives"))).toHaveLength(1);
+  awaitsOutside("c", "c/kid");
 });

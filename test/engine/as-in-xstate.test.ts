@@ -1,5 +1,5 @@
 /** What a chart may do in XState it does here, too, or `workflow()` refuses it with the state and a way out. */
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import {
   assign,
   cancel,
@@ -15,9 +15,7 @@ import {
   type AnyStateMachine,
 } from "xstate";
 import { workflow } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 /** Counts what it has heard, by type. */
 const heard = assign<Heard, Event, undefined, Event, never>({
@@ -91,9 +89,7 @@ const caring = (onError: object | undefined, on: Record<string, object> = {}): A
   });
 const sad = {
   target: "sad",
-  actions: assign({
-    heard: ({ event }: { event: { error?: unknown } }) => [(event.error as Error).message],
-  }),
+  actions: assign({ heard: ({ event }: { event: { error?: unknown } }) => [(event.error as Error).message] }),
 };
 
 /** Greets its child as it begins, and says goodbye when it goes, at once and a moment later. */
@@ -128,113 +124,91 @@ function inXState(machine: AnyStateMachine, events: readonly string[], ms: numbe
   return { value, context };
 }
 
-describe.each(drawn(adapters, "as in XState"))("on $name", (adapter) => {
-  test.each([
-    ["150 raises of one step", raising(150), ["GO"]],
-    ["the cancel of what the same step raised", cancelling, ["GO"]],
-    ["a raise after such a cancel", cancelling, ["GO", "AGAIN"]],
-    ["a later error of a child, told to onError", caring(sad), ["GO"]],
-    [
-      "a later error of a child, taken by xstate.error.*",
-      caring(undefined, { "xstate.error.*": sad }),
-      ["GO"],
-    ],
-    ["a later error of a child, taken by *", caring(undefined, { "*": sad }), ["GO"]],
-  ] as const)("D20: %s: as in XState", (_name, machine, events) =>
-    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
-      const charts = workflow(machine)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "c", input: undefined });
-      for (const type of events) {
-        await one.send(charts, "c", { type });
-        await settled();
-      }
-      await pass(100);
-      const { value, context } = (await one.read("c")) ?? {};
-      expect({ value, context }).toEqual(inXState(machine, events, 100));
-      awaitsOutside("c");
+const { test, engine, running, storage, settled, pass, awaitsOutside } = engineTest("as in XState");
+
+test.each([
+  ["150 raises of one step", raising(150), ["GO"]],
+  ["the cancel of what the same step raised", cancelling, ["GO"]],
+  ["a raise after such a cancel", cancelling, ["GO", "AGAIN"]],
+  ["a later error of a child, told to onError", caring(sad), ["GO"]],
+  ["a later error of a child, taken by xstate.error.*", caring(undefined, { "xstate.error.*": sad }), ["GO"]],
+  ["a later error of a child, taken by *", caring(undefined, { "*": sad }), ["GO"]],
+] as const)("D20: %s: as in XState", async (_name, machine, events) => {
+  const charts = workflow(machine)({ version: 1 });
+  const one = await running(charts, "c");
+  for (const type of events) {
+    await one.send(charts, "c", { type });
+    await settled();
+  }
+  await pass(100);
+  const { value, context } = (await one.read("c")) ?? {};
+  expect({ value, context }).toEqual(inXState(machine, events, 100));
+  awaitsOutside("c");
+});
+
+test("D20: the cancel of what the same step raised ends what an earlier step raised, too", async () => {
+  const charts = workflow(cancelling)({ version: 1 });
+  const one = await running(charts, "c");
+  for (const type of ["AGAIN", "GO"]) await one.send(charts, "c", { type });
+  expect((await one.pending("c")).timers).toEqual([]);
+  await pass(100);
+  expect((await one.read("c"))?.context).toEqual({ heard: [] });
+  awaitsOutside("c");
+});
+
+test("D20: a child whose later error its parent takes has ended with it; of others it is tried again, in the open", async () => {
+  const [taken, open] = [workflow(caring(sad))({ version: 1 }), workflow(caring(undefined))({ version: 2 })];
+  const one = await running({ workflows: [taken, open] }, "t");
+  await one.start(open, { id: "o", input: undefined });
+  await one.send(taken, "t", { type: "GO" });
+  await one.send(open, "o", { type: "GO" });
+  await settled();
+  expect(await one.read("t/kid")).toMatchObject({ status: "error", error: new RangeError("broken") });
+  expect(await one.read("o/kid")).toMatchObject({ status: "active" });
+  expect(await one.failingTasks()).toMatchObject([{ instance: "o/kid", lastError: "broken" }]);
+  expect((await one.pending("t/kid")).timers).toEqual([]);
+  await one.stop();
+  awaitsOutside("t", "o", "o/kid");
+});
+
+test("D20: a message to a child that the same step replaces goes to that child, and not to its successor", async () => {
+  const parents = workflow(replacing)({ version: 1 });
+  const one = await running(parents, "p");
+  await settled();
+  await one.send(parents, "p", { type: "AGAIN" });
+  await settled();
+  await pass(100);
+  expect((await one.read("p/kid"))?.context).toEqual({ heard: ["HI", "BYE"] });
+  expect((await one.read("p/kid~2"))?.context).toEqual({ heard: ["HI"] });
+  awaitsOutside("p", "p/kid", "p/kid~2");
+});
+
+test("D20: a name that enqueueActions computes, and nobody knows, fails its step and leaves nothing behind", async () => {
+  const asking = workflow(
+    createMachine({
+      id: "asking",
+      on: {
+        GO: {
+          actions: enqueueActions(({ enqueue, event }) =>
+            enqueue(String((event as { name?: unknown }).name)),
+          ),
+        },
+      },
     }),
+  )({ version: 1 });
+  const one = await engine(asking, "a");
+  const before = await storage.load("a");
+  await expect(one.send(asking, "a", { type: "GO", name: "nobody" })).rejects.toThrow(
+    'asking@1: the action "nobody" has neither a handler nor a body',
   );
-
-  test("D20: the cancel of what the same step raised ends what an earlier step raised, too", () =>
-    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
-      const charts = workflow(cancelling)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "c", input: undefined });
-      for (const type of ["AGAIN", "GO"]) await one.send(charts, "c", { type });
-      expect((await one.pending("c")).timers).toEqual([]);
-      await pass(100);
-      expect((await one.read("c"))?.context).toEqual({ heard: [] });
-      awaitsOutside("c");
-    }));
-
-  test("D20: a child whose later error its parent takes has ended with it; of others it is tried again, in the open", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const [taken, open] = [
-        workflow(caring(sad))({ version: 1 }),
-        workflow(caring(undefined))({ version: 2 }),
-      ];
-      const one = await engine({ workflows: [taken, open] });
-      one.run();
-      await one.start(taken, { id: "t", input: undefined });
-      await one.start(open, { id: "o", input: undefined });
-      await one.send(taken, "t", { type: "GO" });
-      await one.send(open, "o", { type: "GO" });
-      await settled();
-      expect(await one.read("t/kid")).toMatchObject({ status: "error", error: new RangeError("broken") });
-      expect(await one.read("o/kid")).toMatchObject({ status: "active" });
-      expect(await one.failingTasks()).toMatchObject([{ instance: "o/kid", lastError: "broken" }]);
-      expect((await one.pending("t/kid")).timers).toEqual([]);
-      await one.stop();
-      awaitsOutside("t", "o", "o/kid");
-    }));
-
-  test("D20: a message to a child that the same step replaces goes to that child, and not to its successor", () =>
-    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
-      const parents = workflow(replacing)({ version: 1 });
-      const one = await engine({ workflows: [parents] });
-      one.run();
-      await one.start(parents, { id: "p", input: undefined });
-      await settled();
-      await one.send(parents, "p", { type: "AGAIN" });
-      await settled();
-      await pass(100);
-      expect((await one.read("p/kid"))?.context).toEqual({ heard: ["HI", "BYE"] });
-      expect((await one.read("p/kid~2"))?.context).toEqual({ heard: ["HI"] });
-      awaitsOutside("p", "p/kid", "p/kid~2");
-    }));
-
-  test("D20: a name that enqueueActions computes, and nobody knows, fails its step and leaves nothing behind", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const asking = workflow(
-        createMachine({
-          id: "asking",
-          on: {
-            GO: {
-              actions: enqueueActions(({ enqueue, event }) =>
-                enqueue(String((event as { name?: unknown }).name)),
-              ),
-            },
-          },
-        }),
-      )({ version: 1 });
-      const one = await engine({ workflows: [asking] });
-      await one.start(asking, { id: "a", input: undefined });
-      const before = await storage.load("a");
-      await expect(one.send(asking, "a", { type: "GO", name: "nobody" })).rejects.toThrow(
-        'asking@1: the action "nobody" has neither a handler nor a body',
-      );
-      expect(await storage.load("a")).toEqual(before);
-      awaitsOutside("a");
-    }));
+  expect(await storage.load("a")).toEqual(before);
+  awaitsOutside("a");
 });
 
 const acting = setup({ actions: { mail: () => {} } });
 const receiver = createMachine({ id: "receiver" });
 
-test.each([
+it.each([
   [
     "a child whose every step is asked for",
     setup({ actors: { receiver } }).createMachine({
@@ -248,7 +222,7 @@ test.each([
   expect(() => workflow(machine)({ version: 1 })).toThrow(sentence);
 });
 
-test.each([
+it.each([
   [
     "an inline function in enqueueActions",
     acting.createMachine({
@@ -315,7 +289,7 @@ test.each([
   },
 );
 
-test("D54: with effects given, a named action without a handler that only enqueueActions asks for is a warning", () => {
+it("D54: with effects given, a named action without a handler that only enqueueActions asks for is a warning", () => {
   const machine = acting.createMachine({
     id: "m",
     entry: enqueueActions(({ enqueue }) => enqueue({ type: "mail" })),

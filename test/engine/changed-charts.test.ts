@@ -1,12 +1,10 @@
 /** A chart that was edited under an unchanged version: refused at once, in words, and nothing of it is touched. */
 import { assign, createMachine, fromPromise, setup, type AnyStateMachine } from "xstate";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ChangedChart, workflow, type Logger } from "paystate/engine";
 import { chartDifferences } from "../../src/workflow/xstate/chart-differences.ts";
 import { chartText } from "../../src/workflow/xstate/chart-text.ts";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const between = (before: object, after: object): readonly string[] =>
   chartDifferences(
@@ -15,7 +13,7 @@ const between = (before: object, after: object): readonly string[] =>
   );
 
 describe("the differences between two charts", () => {
-  test("name the paths of states, events, targets, guards, delays, actions and invocations", () => {
+  it("name the paths of states, events, targets, guards, delays, actions and invocations", () => {
     const before = {
       states: {
         a: {
@@ -67,7 +65,7 @@ describe("the differences between two charts", () => {
     ]);
   });
 
-  test("tell what is added to a list, and what is only written in another order", () => {
+  it("tell what is added to a list, and what is only written in another order", () => {
     expect(
       between(
         { states: { a: { tags: ["one"] } } },
@@ -80,7 +78,7 @@ describe("the differences between two charts", () => {
     expect(between({ states: { a: {} } }, { states: { a: {} } })).toEqual([]);
   });
 
-  test("stay short, however long a name or a value is", () => {
+  it("stay short, however long a name or a value is", () => {
     const long = "x".repeat(10_000);
     for (const sentence of between(
       { states: { a: {} } },
@@ -111,145 +109,132 @@ const waiting = (delay: number, more: object = {}): AnyStateMachine =>
     states: { waiting: { on: { GO: "over" }, after: { [delay]: "over" }, ...more }, over: { type: "final" } },
   } as never);
 
-describe.each(drawn(adapters, "changed charts"))("a chart edited under its version, on $name", (adapter) => {
-  test("is refused with what changed and what to do, once on the log, and its instances are left alone", () =>
-    inWorld(adapter, async ({ engine, settled, pass, storage }) => {
-      const before = workflow(waiting(60_000))({ version: 1 });
-      const edited = workflow(waiting(30_000, { exit: "wave" }).provide({ actions: { wave: () => {} } }))({
-        version: 1,
-      });
-      const writer = await engine({ workflows: [before] });
-      await writer.start(before, { id: "w", input: undefined });
-      const stored = await storage.load("w");
+const { test, engine, running, log, storage, open, settled, pass } = engineTest("changed charts");
 
-      const { logger, errors } = listening();
-      const stranger = await engine({ workflows: [edited], logger });
-      stranger.run();
-      await settled();
-      const said =
-        "the chart of wait@1 has changed under an unchanged version, and instances of it are open (w):\n" +
-        '- states.waiting.after.60000 is gone: "over"\n' +
-        '- states.waiting.after.30000 is new: "over"\n' +
-        '- states.waiting.exit is new: "wave"\n' +
-        "Raise the version and give `migrate`, or take the change back.";
-      expect(errors).toEqual([said]);
-      await expect(stranger.send(edited, "w", { type: "GO" })).rejects.toThrow(said);
-      const refused = stranger.start(edited, { id: "other", input: undefined });
-      await expect(refused).rejects.toBeInstanceOf(ChangedChart);
-      expect((await stranger.list({ unknown: true })).instances.map(({ id }) => id)).toEqual(["w"]);
-      await pass(59_999);
-      expect(await storage.load("w")).toEqual(stored);
-      expect(await storage.load("other")).toBeNull();
-      // It was never claimed by the stranger either.
-      expect((await writer.pending("w")).timers).toMatchObject([{ failures: 0, crashes: 0 }]);
-      expect(errors).toHaveLength(1);
-      writer.run();
-      await pass(1);
-      expect(await writer.read("w")).toMatchObject({ status: "done" });
-    }));
+test("is refused with what changed and what to do, once on the log, and its instances are left alone", async () => {
+  const before = workflow(waiting(60_000))({ version: 1 });
+  const edited = workflow(waiting(30_000, { exit: "wave" }).provide({ actions: { wave: () => {} } }))({
+    version: 1,
+  });
+  const writer = await engine(before, "w");
+  const stored = await storage.load("w");
 
-  test("takes the place of the old one where no instance is open, and is itself held against the next edit", () =>
-    inWorld(adapter, async ({ engine }) => {
-      const versions = [1, 2, 3].map((delay) => workflow(waiting(delay * 1_000))({ version: 1 }));
-      const [first, second, third] = versions as [
-        (typeof versions)[0],
-        (typeof versions)[0],
-        (typeof versions)[0],
-      ];
-      const before = await engine({ workflows: [first] });
-      await before.start(first, { id: "one", input: undefined });
-      await before.send(first, "one", { type: "GO" });
-      const after = await engine({ workflows: [second] });
-      expect(await after.start(second, { id: "two", input: undefined })).toEqual({ ok: true });
-      const last = await engine({ workflows: [third] });
-      await expect(last.start(third, { id: "three", input: undefined })).rejects.toThrow(
-        "states.waiting.after.3000 is new",
-      );
-      await after.stopInstance("two");
-    }));
+  const { logger, errors } = listening();
+  const stranger = await running({ workflows: [edited], logger });
+  await settled();
+  const said =
+    "the chart of wait@1 has changed under an unchanged version, and instances of it are open (w):\n" +
+    '- states.waiting.after.60000 is gone: "over"\n' +
+    '- states.waiting.after.30000 is new: "over"\n' +
+    '- states.waiting.exit is new: "wave"\n' +
+    "Raise the version and give `migrate`, or take the change back.";
+  expect(errors).toEqual([said]);
+  await expect(stranger.send(edited, "w", { type: "GO" })).rejects.toThrow(said);
+  const refused = stranger.start(edited, { id: "other", input: undefined });
+  await expect(refused).rejects.toBeInstanceOf(ChangedChart);
+  expect((await stranger.list({ unknown: true })).instances.map(({ id }) => id)).toEqual(["w"]);
+  await pass(59_999);
+  expect(await storage.load("w")).toEqual(stored);
+  expect(await storage.load("other")).toBeNull();
+  // It was never claimed by the stranger either.
+  expect((await writer.pending("w")).timers).toMatchObject([{ failures: 0, crashes: 0 }]);
+  expect(errors).toHaveLength(1);
+  writer.run();
+  await pass(1);
+  expect(await writer.read("w")).toMatchObject({ status: "done" });
+});
 
-  test("is refused while an instance that has ended has effects left", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const done: string[] = [];
-      const of = (name: string) =>
-        workflow(
-          setup({ actions: { tidy: () => void done.push(name) } }).createMachine({
-            id: "short",
-            initial: name,
-            states: { [name]: { type: "final", entry: "tidy" } },
-          }),
-        )({ version: 1 });
-      const [first, second] = [of("old"), of("new")];
-      const writer = await engine({ workflows: [first] });
-      await writer.start(first, { id: "s", input: undefined });
-      const stranger = await engine({ workflows: [second] });
-      await expect(stranger.start(second, { id: "t", input: undefined })).rejects.toBeInstanceOf(
-        ChangedChart,
-      );
-      writer.run();
-      await settled();
-      expect(done).toEqual(["old"]);
-      expect(await storage.load("t")).toBeNull();
-    }));
+test("takes the place of the old one where no instance is open, and is itself held against the next edit", async () => {
+  const versions = [1, 2, 3].map((delay) => workflow(waiting(delay * 1_000))({ version: 1 }));
+  const [first, second, third] = versions as [
+    (typeof versions)[0],
+    (typeof versions)[0],
+    (typeof versions)[0],
+  ];
+  const before = await engine(first, "one");
+  await before.send(first, "one", { type: "GO" });
+  const after = await engine(second);
+  expect(await after.start(second, { id: "two", input: undefined })).toEqual({ ok: true });
+  const last = await engine(third);
+  await expect(last.start(third, { id: "three", input: undefined })).rejects.toThrow(
+    "states.waiting.after.3000 is new",
+  );
+  await after.stopInstance("two");
+});
 
-  test("takes its parent along when a child machine has changed, and leaves other charts at work", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const parentOf = (child: AnyStateMachine) =>
-        workflow(
-          setup({ actors: { child } }).createMachine({
-            id: "parent",
-            initial: "busy",
-            states: { busy: { invoke: { src: "child", onDone: "over" } }, over: { type: "final" } },
-          }),
-        )({ version: 1 });
-      const [first, second] = [parentOf(waiting(60_000)), parentOf(waiting(30_000))];
-      const other = workflow(
-        setup({ actors: { work: fromPromise(async () => "worked") } }).createMachine({
-          id: "other",
-          initial: "busy",
-          states: { busy: { invoke: { src: "work", onDone: "over" } }, over: { type: "final" } },
-        }),
-      )({ version: 1 });
-      const writer = await engine({ workflows: [first] });
-      await writer.start(first, { id: "p", input: undefined });
-      const stranger = await engine({ workflows: [second, other] });
-      stranger.run();
-      await expect(stranger.start(second, { id: "q", input: undefined })).rejects.toThrow(
-        "the chart of parent/child@1 has changed",
-      );
-      await stranger.start(other, { id: "o", input: undefined });
-      await settled();
-      expect(await stranger.read("o")).toMatchObject({ status: "done" });
-      await writer.stopInstance("p");
-      writer.run();
-      await settled();
-    }));
+test("is refused while an instance that has ended has effects left", async () => {
+  const done: string[] = [];
+  const of = (name: string) =>
+    workflow(
+      setup({ actions: { tidy: () => void done.push(name) } }).createMachine({
+        id: "short",
+        initial: name,
+        states: { [name]: { type: "final", entry: "tidy" } },
+      }),
+    )({ version: 1 });
+  const [first, second] = [of("old"), of("new")];
+  const writer = await engine(first, "s");
+  const stranger = await engine(second);
+  await expect(stranger.start(second, { id: "t", input: undefined })).rejects.toBeInstanceOf(ChangedChart);
+  writer.run();
+  await settled();
+  expect(done).toEqual(["old"]);
+  expect(await storage.load("t")).toBeNull();
+});
 
-  test("two that begin together store a chart once, and an outage at the start is tried again", () =>
-    inWorld(adapter, async ({ engine, open, log }) => {
-      const chart = workflow(waiting(60_000))({ version: 1 });
-      const broken = await open();
-      let failures = 1;
-      const failing = {
-        ...broken,
-        find: (...asked: Parameters<typeof broken.find>) =>
-          failures-- > 0 ? Promise.reject(new Error("no disk")) : broken.find(...asked),
-      } as typeof broken;
-      const [one, two] = [await engine({ workflows: [chart] }), await engine({ workflows: [chart] })];
-      const third = await engine({ workflows: [chart], storage: failing });
-      await expect(third.start(chart, { id: "c", input: undefined })).rejects.toThrow("no disk");
-      const started = await Promise.all([
-        one.start(chart, { id: "a", input: undefined }),
-        two.start(chart, { id: "b", input: undefined }),
-        third.start(chart, { id: "c", input: undefined }),
-      ]);
-      expect(started).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
-      const inserted = log.commits.filter(({ commit: { writes = [] } }) =>
-        writes.some(
-          (write: object) => "insert" in write && Object.values(write.insert as object).includes(chart.key),
-        ),
-      );
-      expect(inserted).toHaveLength(1);
-      for (const id of ["a", "b", "c"]) await one.stopInstance(id);
-    }));
+test("takes its parent along when a child machine has changed, and leaves other charts at work", async () => {
+  const parentOf = (child: AnyStateMachine) =>
+    workflow(
+      setup({ actors: { child } }).createMachine({
+        id: "parent",
+        initial: "busy",
+        states: { busy: { invoke: { src: "child", onDone: "over" } }, over: { type: "final" } },
+      }),
+    )({ version: 1 });
+  const [first, second] = [parentOf(waiting(60_000)), parentOf(waiting(30_000))];
+  const other = workflow(
+    setup({ actors: { work: fromPromise(async () => "worked") } }).createMachine({
+      id: "other",
+      initial: "busy",
+      states: { busy: { invoke: { src: "work", onDone: "over" } }, over: { type: "final" } },
+    }),
+  )({ version: 1 });
+  const writer = await engine(first, "p");
+  const stranger = await running({ workflows: [second, other] });
+  await expect(stranger.start(second, { id: "q", input: undefined })).rejects.toThrow(
+    "the chart of parent/child@1 has changed",
+  );
+  await stranger.start(other, { id: "o", input: undefined });
+  await settled();
+  expect(await stranger.read("o")).toMatchObject({ status: "done" });
+  await writer.stopInstance("p");
+  writer.run();
+  await settled();
+});
+
+test("two that begin together store a chart once, and an outage at the start is tried again", async () => {
+  const chart = workflow(waiting(60_000))({ version: 1 });
+  const broken = await open();
+  let failures = 1;
+  const failing = {
+    ...broken,
+    find: (...asked: Parameters<typeof broken.find>) =>
+      failures-- > 0 ? Promise.reject(new Error("no disk")) : broken.find(...asked),
+  } as typeof broken;
+  const [one, two] = [await engine(chart), await engine(chart)];
+  const third = await engine({ workflows: [chart], storage: failing });
+  await expect(third.start(chart, { id: "c", input: undefined })).rejects.toThrow("no disk");
+  const started = await Promise.all([
+    one.start(chart, { id: "a", input: undefined }),
+    two.start(chart, { id: "b", input: undefined }),
+    third.start(chart, { id: "c", input: undefined }),
+  ]);
+  expect(started).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+  const inserted = log.commits.filter(({ commit: { writes = [] } }) =>
+    writes.some(
+      (write: object) => "insert" in write && Object.values(write.insert as object).includes(chart.key),
+    ),
+  );
+  expect(inserted).toHaveLength(1);
+  for (const id of ["a", "b", "c"]) await one.stopInstance(id);
 });

@@ -1,5 +1,5 @@
 /** Charts are judged by what their steps ask for, and never by the texts of their functions. */
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import {
   assign,
   createActor,
@@ -13,9 +13,7 @@ import {
 } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const note = assign({ note: "noted" }) as never;
 
@@ -109,133 +107,117 @@ function helpedSpawn(spawn: Scope["spawn"]): unknown {
   return spawn("nobody");
 }
 
-describe.each(drawn(adapters, "chart texts"))("on $name", (adapter) => {
-  test.each(Object.entries(innocents))("D54: a chart %s runs as in XState", (_name, machine) =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const charts = workflow(machine)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      await one.start(charts, { id: "c", input: undefined });
-      await one.send(charts, "c", { type: "GO" });
-      const actor = createActor(machine).start();
-      actor.send({ type: "GO" });
-      expect((await one.read("c"))?.context).toEqual((actor.getSnapshot() as { context: unknown }).context);
-      awaitsOutside("c");
-    }),
-  );
+const { test, engine, running, storage, settled, awaitsOutside } = engineTest("chart texts");
 
-  test.each(Object.entries(faults))(
-    "D54: a chart that asks for %s in a helper is refused in that step, with chart, instance and state",
-    (_name, [action, sentence]) =>
-      inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-        const charts = workflow(caring(action))({ version: 1 });
-        const one = await engine({ workflows: [charts] });
-        await one.start(charts, { id: "c", input: undefined });
-        const before = await storage.load("c");
-        const sent = one.send(charts, "c", { type: "GO" });
-        await expect(sent).rejects.toThrow(`m@1, c in state "a": `);
-        await expect(sent).rejects.toThrow(sentence);
-        expect(await storage.load("c")).toEqual(before);
-        awaitsOutside("c", "c/kid");
-      }),
-  );
-
-  test("D54: getSnapshot() of a child that its systemId finds is refused, and one that has ended is not found", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const seeing = setup({
-        actors: {
-          kid: createMachine({
-            id: "kid",
-            initial: "a",
-            states: { a: { on: { END: "b" } }, b: { type: "final" } },
-          }),
-        },
-      }).createMachine({
-        id: "seeing",
-        context: { seen: null },
-        initial: "a",
-        states: {
-          a: {
-            invoke: { id: "kid", systemId: "kid", src: "kid" },
-            on: {
-              GO: { actions: assign({ seen: ({ system }) => look(find(system, "kid") as AnyActorRef) }) },
-              LEAVE: "b",
-            },
-          },
-          b: { on: { GO: { actions: assign({ seen: ({ system }) => find(system, "kid") === undefined }) } } },
-        },
-      });
-      const charts = workflow(seeing)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "c", input: undefined });
-      await expect(one.send(charts, "c", { type: "GO" })).rejects.toThrow(
-        'seeing@1, c in state "a": getSnapshot() of "kid": a step sees no other actor',
-      );
-      await one.send(charts, "c", { type: "LEAVE" });
-      await one.send(charts, "c", { type: "GO" });
-      await settled();
-      expect((await one.read("c"))?.context).toEqual({ seen: true });
-      awaitsOutside("c");
-    }));
-
-  test("D54: a fault in the chart of a child says in which, and is told to no onError", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const faulty = createMachine({
-        id: "faulty",
-        initial: "well",
-        states: { well: { on: { BREAK: { actions: enqueueActions(({ enqueue }) => enqueue(idle)) } } } },
-      });
-      const parent = setup({ actors: { faulty } }).createMachine({
-        id: "parent",
-        initial: "calm",
-        states: {
-          calm: {
-            invoke: { id: "kid", src: "faulty", onError: "sad" },
-            on: { GO: { actions: sendTo("kid", { type: "BREAK" }) } },
-          },
-          sad: {},
-        },
-      });
-      const charts = workflow(parent)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "p", input: undefined });
-      await one.send(charts, "p", { type: "GO" });
-      await settled();
-      expect(await one.failingTasks()).toMatchObject([
-        {
-          instance: "p/kid",
-          lastError: expect.stringContaining(
-            'parent/faulty@1, p/kid in state "well": enqueueActions:',
-          ) as string,
-        },
-      ]);
-      expect(await one.read("p")).toMatchObject({ value: "calm" });
-      await one.stop();
-      awaitsOutside("p", "p/kid");
-    }));
-
-  test("D54: an action that asks its system for an actor has failed, and says why", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const asking = createMachine({ id: "asking", entry: ({ system }) => void find(system, "kid") });
-      const charts = workflow(asking)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      await one.start(charts, { id: "c", input: undefined });
-      await settled();
-      expect(await one.failingTasks()).toMatchObject([
-        {
-          lastError: expect.stringContaining(
-            'system.get("kid"): an action or a promise finds no actors',
-          ) as string,
-        },
-      ]);
-      await one.stop();
-      awaitsOutside("c");
-    }));
+test.each(Object.entries(innocents))("D54: a chart %s runs as in XState", async (_name, machine) => {
+  const charts = workflow(machine)({ version: 1 });
+  const one = await engine(charts, "c");
+  await one.send(charts, "c", { type: "GO" });
+  const actor = createActor(machine).start();
+  actor.send({ type: "GO" });
+  expect((await one.read("c"))?.context).toEqual((actor.getSnapshot() as { context: unknown }).context);
+  awaitsOutside("c");
 });
 
-test("D54: what looks like a fault is a warning of the engine that has the chart, and named once", async () => {
+test.each(Object.entries(faults))(
+  "D54: a chart that asks for %s in a helper is refused in that step, with chart, instance and state",
+  async (_name, [action, sentence]) => {
+    const charts = workflow(caring(action))({ version: 1 });
+    const one = await engine(charts, "c");
+    const before = await storage.load("c");
+    const sent = one.send(charts, "c", { type: "GO" });
+    await expect(sent).rejects.toThrow(`m@1, c in state "a": `);
+    await expect(sent).rejects.toThrow(sentence);
+    expect(await storage.load("c")).toEqual(before);
+    awaitsOutside("c", "c/kid");
+  },
+);
+
+test("D54: getSnapshot() of a child that its systemId finds is refused, and one that has ended is not found", async () => {
+  const seeing = setup({
+    actors: {
+      kid: createMachine({
+        id: "kid",
+        initial: "a",
+        states: { a: { on: { END: "b" } }, b: { type: "final" } },
+      }),
+    },
+  }).createMachine({
+    id: "seeing",
+    context: { seen: null },
+    initial: "a",
+    states: {
+      a: {
+        invoke: { id: "kid", systemId: "kid", src: "kid" },
+        on: {
+          GO: { actions: assign({ seen: ({ system }) => look(find(system, "kid") as AnyActorRef) }) },
+          LEAVE: "b",
+        },
+      },
+      b: { on: { GO: { actions: assign({ seen: ({ system }) => find(system, "kid") === undefined }) } } },
+    },
+  });
+  const charts = workflow(seeing)({ version: 1 });
+  const one = await running(charts, "c");
+  await expect(one.send(charts, "c", { type: "GO" })).rejects.toThrow(
+    'seeing@1, c in state "a": getSnapshot() of "kid": a step sees no other actor',
+  );
+  await one.send(charts, "c", { type: "LEAVE" });
+  await one.send(charts, "c", { type: "GO" });
+  await settled();
+  expect((await one.read("c"))?.context).toEqual({ seen: true });
+  awaitsOutside("c");
+});
+
+test("D54: a fault in the chart of a child says in which, and is told to no onError", async () => {
+  const faulty = createMachine({
+    id: "faulty",
+    initial: "well",
+    states: { well: { on: { BREAK: { actions: enqueueActions(({ enqueue }) => enqueue(idle)) } } } },
+  });
+  const parent = setup({ actors: { faulty } }).createMachine({
+    id: "parent",
+    initial: "calm",
+    states: {
+      calm: {
+        invoke: { id: "kid", src: "faulty", onError: "sad" },
+        on: { GO: { actions: sendTo("kid", { type: "BREAK" }) } },
+      },
+      sad: {},
+    },
+  });
+  const charts = workflow(parent)({ version: 1 });
+  const one = await running(charts, "p");
+  await one.send(charts, "p", { type: "GO" });
+  await settled();
+  expect(await one.failingTasks()).toMatchObject([
+    {
+      instance: "p/kid",
+      lastError: expect.stringContaining('parent/faulty@1, p/kid in state "well": enqueueActions:') as string,
+    },
+  ]);
+  expect(await one.read("p")).toMatchObject({ value: "calm" });
+  await one.stop();
+  awaitsOutside("p", "p/kid");
+});
+
+test("D54: an action that asks its system for an actor has failed, and says why", async () => {
+  const asking = createMachine({ id: "asking", entry: ({ system }) => void find(system, "kid") });
+  const charts = workflow(asking)({ version: 1 });
+  const one = await running(charts, "c");
+  await settled();
+  expect(await one.failingTasks()).toMatchObject([
+    {
+      lastError: expect.stringContaining(
+        'system.get("kid"): an action or a promise finds no actors',
+      ) as string,
+    },
+  ]);
+  await one.stop();
+  awaitsOutside("c");
+});
+
+it("D54: what looks like a fault is a warning of the engine that has the chart, and named once", async () => {
   const lines: [object, string][] = [];
   const quiet = (): void => {};
   const logger = {

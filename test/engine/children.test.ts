@@ -1,12 +1,11 @@
 /** Child machines as instances of their own: begun and ended with their state, and heard only while they are wanted. */
 import { assign, fromPromise, sendParent, sendTo, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { workflow } from "paystate/engine";
 import { messageTask } from "../../src/workflow/messages.ts";
 import { commitOne } from "../../storage/decided.ts";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { gate, until } from "../kit/engine-world.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 
@@ -60,150 +59,128 @@ function kin(work: (signal: AbortSignal) => Promise<string>) {
   return workflow(parent)({ version: 1 });
 }
 
-describe.each(drawn(adapters, "children"))("a child machine on $name", (adapter) => {
-  test("is an instance parent/id; its output is told to the parent", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      const parents = kin(async () => "done");
-      const { start, read, run } = await engine({ workflows: [parents] });
-      run();
-      await start(parents, { id: "p", input: undefined });
-      expect(await read("p/kid")).toMatchObject({ value: "resting", status: "active" });
-      await pass(MINUTE);
-      expect(await read("p/kid")).toMatchObject({ status: "done", output: { result: "done" } });
-      expect(await read("p")).toMatchObject({ status: "done", context: { heard: [{ result: "done" }] } });
-    }));
+const { test, running, clock, storage, settled, pass } = engineTest("children");
 
-  test("ends with the state that invoked it: its timers are gone, its promise is aborted", () =>
-    inWorld(adapter, async ({ engine, settled, pass }) => {
-      const signals: AbortSignal[] = [];
-      const never = gate<string>();
-      const parents = kin((signal) => {
-        signals.push(signal);
-        return never.opened;
-      });
-      const { start, send, read, run } = await engine({ workflows: [parents] });
-      run();
-      await start(parents, { id: "p", input: undefined });
-      await send(parents, "p", { type: "LEAVE" });
-      await settled();
-      expect(await read("p/kid")).toMatchObject({ value: "resting", status: "stopped" });
-      await pass(2 * MINUTE);
-      expect(signals).toHaveLength(0);
-      await send(parents, "p", { type: "RETURN" });
-      await send(parents, "p", { type: "HURRY" });
-      await until(() => signals.length === 1);
-      await send(parents, "p", { type: "LEAVE" });
-      await until(() => signals[0]?.aborted === true);
-      await settled();
-      expect(await read("p/kid~2")).toMatchObject({ value: "working", status: "stopped" });
-      await send(parents, "p", { type: "RETURN" });
-      await settled();
-      expect(await read("p/kid~3")).toMatchObject({ value: "resting", status: "active" });
-    }));
+test("is an instance parent/id; its output is told to the parent", async () => {
+  const parents = kin(async () => "done");
+  const { read } = await running(parents, "p");
+  expect(await read("p/kid")).toMatchObject({ value: "resting", status: "active" });
+  await pass(MINUTE);
+  expect(await read("p/kid")).toMatchObject({ status: "done", output: { result: "done" } });
+  expect(await read("p")).toMatchObject({ status: "done", context: { heard: [{ result: "done" }] } });
+});
 
-  test("the end of a child that was replaced is not taken for that of its successor", () =>
-    inWorld(adapter, async ({ engine, settled, pass, storage, clock }) => {
-      const works = [gate<string>(), gate<string>()];
-      let begun = 0;
-      const parents = kin(() => (works[begun++] as (typeof works)[number]).opened);
-      const { start, send, read, run, history } = await engine({ workflows: [parents] });
-      run();
-      await start(parents, { id: "p", input: undefined });
-      await send(parents, "p", { type: "LEAVE" });
-      await send(parents, "p", { type: "RETURN" });
-      await settled();
-      const before = await history("p");
-      // The word of the first child, as if it had been on its way when it was stopped.
-      const late = { type: "xstate.done.actor.kid", actorId: "kid", output: { result: "old" }, $run: 1 };
-      const word = { id: "p/kid:late", dueAt: clock.now() };
-      const task = messageTask(word, { instance: "p", workflow: parents.key }, { known: true, event: late });
-      await commitOne(storage, { arms: [{ task }] });
-      await settled();
-      expect(await history("p")).toEqual(before);
-      expect(await read("p")).toMatchObject({ value: "caring", context: { heard: [] } });
-      await send(parents, "p", { type: "HURRY" });
-      await until(() => begun === 1);
-      works[0]?.open("new");
-      await pass(MINUTE);
-      expect(await read("p")).toMatchObject({ status: "done", context: { heard: [{ result: "new" }] } });
-    }));
+test("ends with the state that invoked it: its timers are gone, its promise is aborted", async () => {
+  const signals: AbortSignal[] = [];
+  const never = gate<string>();
+  const parents = kin((signal) => {
+    signals.push(signal);
+    return never.opened;
+  });
+  const { send, read } = await running(parents, "p");
+  await send(parents, "p", { type: "LEAVE" });
+  await settled();
+  expect(await read("p/kid")).toMatchObject({ value: "resting", status: "stopped" });
+  await pass(2 * MINUTE);
+  expect(signals).toHaveLength(0);
+  await send(parents, "p", { type: "RETURN" });
+  await send(parents, "p", { type: "HURRY" });
+  await until(() => signals.length === 1);
+  await send(parents, "p", { type: "LEAVE" });
+  await until(() => signals[0]?.aborted === true);
+  await settled();
+  expect(await read("p/kid~2")).toMatchObject({ value: "working", status: "stopped" });
+  await send(parents, "p", { type: "RETURN" });
+  await settled();
+  expect(await read("p/kid~3")).toMatchObject({ value: "resting", status: "active" });
+});
 
-  test("a child that cannot begin is told to the parent as an error", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const broken = setup({
-        types: { context: {} as { size: number }, input: {} as { size: number } },
-      }).createMachine({
-        id: "broken",
-        context: ({ input }) => {
-          if (input.size > 1) throw new RangeError("too big");
-          return input;
+test("the end of a child that was replaced is not taken for that of its successor", async () => {
+  const works = [gate<string>(), gate<string>()];
+  let begun = 0;
+  const parents = kin(() => (works[begun++] as (typeof works)[number]).opened);
+  const { send, read, history } = await running(parents, "p");
+  await send(parents, "p", { type: "LEAVE" });
+  await send(parents, "p", { type: "RETURN" });
+  await settled();
+  const before = await history("p");
+  // The word of the first child, as if it had been on its way when it was stopped.
+  const late = { type: "xstate.done.actor.kid", actorId: "kid", output: { result: "old" }, $run: 1 };
+  const word = { id: "p/kid:late", dueAt: clock.now() };
+  const task = messageTask(word, { instance: "p", workflow: parents.key }, { known: true, event: late });
+  await commitOne(storage, { arms: [{ task }] });
+  await settled();
+  expect(await history("p")).toEqual(before);
+  expect(await read("p")).toMatchObject({ value: "caring", context: { heard: [] } });
+  await send(parents, "p", { type: "HURRY" });
+  await until(() => begun === 1);
+  works[0]?.open("new");
+  await pass(MINUTE);
+  expect(await read("p")).toMatchObject({ status: "done", context: { heard: [{ result: "new" }] } });
+});
+
+test("a child that cannot begin is told to the parent as an error", async () => {
+  const broken = setup({
+    types: { context: {} as { size: number }, input: {} as { size: number } },
+  }).createMachine({
+    id: "broken",
+    context: ({ input }) => {
+      if (input.size > 1) throw new RangeError("too big");
+      return input;
+    },
+    initial: "a",
+    states: { a: { type: "final" } },
+  });
+  const chart = setup({ types: { context: {} as { why: unknown } }, actors: { broken } }).createMachine({
+    id: "parent",
+    context: { why: null },
+    initial: "trying",
+    states: {
+      trying: {
+        invoke: {
+          id: "kid",
+          src: "broken",
+          input: { size: 2 },
+          onDone: "fine",
+          onError: { target: "sorry", actions: assign({ why: ({ event }) => event.error }) },
         },
-        initial: "a",
-        states: { a: { type: "final" } },
-      });
-      const chart = setup({
-        types: { context: {} as { why: unknown } },
-        actors: { broken },
-      }).createMachine({
-        id: "parent",
-        context: { why: null },
-        initial: "trying",
-        states: {
-          trying: {
-            invoke: {
-              id: "kid",
-              src: "broken",
-              input: { size: 2 },
-              onDone: "fine",
-              onError: { target: "sorry", actions: assign({ why: ({ event }) => event.error }) },
-            },
-          },
-          fine: { type: "final" },
-          sorry: { type: "final" },
-        },
-      });
-      const parents = workflow(chart)({ version: 1 });
-      const { start, read, run } = await engine({ workflows: [parents] });
-      run();
-      await start(parents, { id: "p", input: undefined });
-      await settled();
-      const snapshot = await read("p");
-      expect(snapshot).toMatchObject({ value: "sorry", status: "done" });
-      expect(snapshot?.context["why"]).toMatchObject({ message: "too big" });
-      expect(await storage.load("p/kid")).toBeNull();
-    }));
+      },
+      fine: { type: "final" },
+      sorry: { type: "final" },
+    },
+  });
+  const parents = workflow(chart)({ version: 1 });
+  const { read } = await running(parents, "p");
+  await settled();
+  const snapshot = await read("p");
+  expect(snapshot).toMatchObject({ value: "sorry", status: "done" });
+  expect(snapshot?.context["why"]).toMatchObject({ message: "too big" });
+  expect(await storage.load("p/kid")).toBeNull();
+});
 
-  test("delayed messages between the two are timers: they outlive the process", () =>
-    inWorld(adapter, async ({ engine, settled, pass }) => {
-      const child = setup({}).createMachine({
-        id: "echo",
-        on: { CALL: { actions: sendParent({ type: "ECHO" }, { delay: 5 * MINUTE }) } },
-      });
-      const chart = setup({ actors: { child } }).createMachine({
-        id: "caller",
-        initial: "calling",
-        invoke: { id: "echo", src: "child" },
-        states: {
-          calling: {
-            entry: sendTo("echo", { type: "CALL" }, { delay: 5 * MINUTE }),
-            on: { ECHO: "answered" },
-          },
-          answered: { type: "final" },
-        },
-      });
-      const callers = workflow(chart)({ version: 1 });
-      const first = await engine({ workflows: [callers] });
-      first.run();
-      await first.start(callers, { id: "c", input: undefined });
-      await pass(4 * MINUTE);
-      await first.stop();
-      const second = await engine({ workflows: [callers] });
-      second.run();
-      await pass(6 * MINUTE - 1);
-      expect(await second.read("c")).toMatchObject({ value: "calling" });
-      await pass(1);
-      await settled();
-      expect(await second.read("c")).toMatchObject({ status: "done" });
-      expect(await second.read("c/echo")).toMatchObject({ status: "stopped" });
-    }));
+test("delayed messages between the two are timers: they outlive the process", async () => {
+  const child = setup({}).createMachine({
+    id: "echo",
+    on: { CALL: { actions: sendParent({ type: "ECHO" }, { delay: 5 * MINUTE }) } },
+  });
+  const chart = setup({ actors: { child } }).createMachine({
+    id: "caller",
+    initial: "calling",
+    invoke: { id: "echo", src: "child" },
+    states: {
+      calling: { entry: sendTo("echo", { type: "CALL" }, { delay: 5 * MINUTE }), on: { ECHO: "answered" } },
+      answered: { type: "final" },
+    },
+  });
+  const callers = workflow(chart)({ version: 1 });
+  const first = await running(callers, "c");
+  await pass(4 * MINUTE);
+  await first.stop();
+  const second = await running(callers);
+  await pass(6 * MINUTE - 1);
+  expect(await second.read("c")).toMatchObject({ value: "calling" });
+  await pass(1);
+  await settled();
+  expect(await second.read("c")).toMatchObject({ status: "done" });
+  expect(await second.read("c/echo")).toMatchObject({ status: "stopped" });
 });

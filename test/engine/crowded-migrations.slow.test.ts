@@ -1,9 +1,9 @@
 /** Instances for which many messages wait as they are to move to another version of their chart. */
-import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { messageTask } from "../../src/workflow/messages.ts";
+import { counter, counters as old } from "./counter.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -15,24 +15,14 @@ const MESSAGES = 300;
 const CROWD = 10_050;
 const MINUTE = 60_000;
 
-const counting = setup({
-  types: { context: {} as { count: number }, events: {} as { type: "ADD" } },
-}).createMachine({
-  id: "counter",
-  context: { count: 0 },
-  initial: "open",
-  states: { open: { on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } } } },
-});
-
-const old = workflow(counting)({ version: 1 });
-const good = workflow(counting)({
+const good = workflow(counter)({
   version: 2,
   migrate: { 1: ({ context }: PreviousInstance<{ count: number }>) => ({ context }) },
 });
 
 /** A version to which no instance can move; `tried` is called at each try. */
 const bad = (tried: () => void) =>
-  workflow(counting)({
+  workflow(counter)({
     version: 2,
     migrate: {
       1: () => {
@@ -53,9 +43,8 @@ function queue(storage: EngineStorage, count: number, dueAt: number) {
 
 describe.each(drawn(adapters, "crowded migrations"))("many messages and a migration on $name", (adapter) => {
   test("one that fails is tried once a second, however many messages wait, and the event loop turns meanwhile", () =>
-    inWorld(adapter, async ({ engine, open, pass, clock, awaitsOutside }) => {
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "c", input: undefined });
+    inWorld(adapter, async ({ engine, running, open, pass, clock, awaitsOutside }) => {
+      await engine(old, "c");
       const handle = await open();
       await queue(handle, MESSAGES, clock.now());
       let tries = 0;
@@ -67,8 +56,7 @@ describe.each(drawn(adapters, "crowded migrations"))("many messages and a migrat
         release: (request) => ((failures += 1), handle.release(request)),
       };
       const worse = bad(() => (tries += 1));
-      const failing = await engine({ storage, workflows: [worse] });
-      failing.run();
+      const failing = await running({ storage, workflows: [worse] });
       await turns(3);
       expect(failures).toBeLessThan(MESSAGES);
       await failing.settled();
@@ -80,8 +68,7 @@ describe.each(drawn(adapters, "crowded migrations"))("many messages and a migrat
       await pass(1_000);
       expect({ tries, failures }).toEqual({ tries: 2, failures: 2 });
       await failing.stop();
-      const after = await engine({ workflows: [good] });
-      after.run();
+      const after = await running(good);
       await pass(MINUTE);
       expect(await after.read("c")).toMatchObject({ workflow: "counter@2", context: { count: MESSAGES } });
       awaitsOutside("c");
@@ -89,9 +76,8 @@ describe.each(drawn(adapters, "crowded migrations"))("many messages and a migrat
 
   test("a failed migration is tried again at once when the instance has changed", () =>
     inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "c", input: undefined });
-      const picky = workflow(counting)({
+      const before = await engine(old, "c");
+      const picky = workflow(counter)({
         version: 2,
         migrate: {
           1: ({ context }: PreviousInstance<{ count: number }>) => {
@@ -100,7 +86,7 @@ describe.each(drawn(adapters, "crowded migrations"))("many messages and a migrat
           },
         },
       });
-      const after = await engine({ workflows: [picky] });
+      const after = await engine(picky);
       await expect(after.send(picky, "c", { type: "ADD" })).rejects.toThrow("no count");
       await before.send(old, "c", { type: "ADD" });
       expect(await after.send(picky, "c", { type: "ADD" })).toMatchObject({ kind: "stepped" });

@@ -1,9 +1,10 @@
 /** However much there is to do, timers and requests of the host have their turn. The event loop is real, so time is, too. */
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { assign, setup, type EventObject } from "xstate";
 import { workflow, type TellParams } from "paystate/engine";
+import { engineTest } from "../kit/engine-test.ts";
 import { adapters } from "../kit/adapters.ts";
-import { inWorld, turns, until } from "../kit/engine-world.ts";
+import { turns, until } from "../kit/engine-world.ts";
 
 const TICK_MS = 10;
 const MAX_GAP_MS = 500;
@@ -66,59 +67,55 @@ const counter = workflow(
   }),
 )({ version: 1 });
 
-describe.each(adapters.filter(({ name }) => name !== "PostgreSQL"))("on $name", (adapter) => {
-  test("D14: two instances that tell each other for ever leave timers their turn, and can be stopped", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const one = await engine({ workflows: [player] });
-      one.run();
-      await one.start(player, { id: "ping", input: { other: "pong" } });
-      await one.start(player, { id: "pong", input: { other: "ping" } });
-      const { ticks, stop } = ticking();
-      await one.send(player, "ping", { type: "TOLD" });
-      await until(() => ticks() >= 20);
-      await one.stop();
-      expect(stop()).toBeLessThan(MAX_GAP_MS);
-      const told = (await one.read("ping"))?.context["told"];
-      expect(told).toBeGreaterThan(20);
-      expect(told).toBeLessThan(MAX_TOLD);
-      awaitsOutside("ping", "pong");
-    }));
+const { test, engine, running, awaitsOutside } = engineTest(
+  "event loop",
+  adapters.filter(({ name }) => name !== "PostgreSQL"),
+);
 
-  test.each([
-    ["that each make a step", "ADD", 5_000],
-    ["that change nothing", "NOTHING", 20_000],
-  ])("D14: thousands of events in a row %s leave timers their turn", (_name, type, count) =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const one = await engine({ workflows: [counter] });
-      await one.start(counter, { id: "c", input: undefined });
-      const { ticks, stop } = ticking();
-      const sent: Promise<unknown>[] = [];
-      while (sent.length < count) {
-        for (let each = 0; each < 500; each++) sent.push(one.send(counter, "c", { type }));
-        await turns(1);
-      }
-      await Promise.all(sent);
-      expect(stop()).toBeLessThan(MAX_GAP_MS);
-      expect(ticks()).toBeGreaterThan(3);
-      expect((await one.read("c"))?.context).toEqual({ count: type === "ADD" ? count : 0 });
-      awaitsOutside("c");
-    }),
-  );
+test("D14: two instances that tell each other for ever leave timers their turn, and can be stopped", async () => {
+  const one = await running(player);
+  await one.start(player, { id: "ping", input: { other: "pong" } });
+  await one.start(player, { id: "pong", input: { other: "ping" } });
+  const { ticks, stop } = ticking();
+  await one.send(player, "ping", { type: "TOLD" });
+  await until(() => ticks() >= 20);
+  await one.stop();
+  expect(stop()).toBeLessThan(MAX_GAP_MS);
+  const told = (await one.read("ping"))?.context["told"];
+  expect(told).toBeGreaterThan(20);
+  expect(told).toBeLessThan(MAX_TOLD);
+  awaitsOutside("ping", "pong");
+});
 
-  test("D81: thousands of reads in a row leave timers their turn", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const one = await engine({ workflows: [counter] });
-      await one.start(counter, { id: "c", input: undefined });
-      const { ticks, stop } = ticking();
-      // By the machine's own clock, as the timers that have to get their turn.
-      const began = performance.now();
-      while (performance.now() - began < 30 * TICK_MS) {
-        await one.read("c");
-        await one.history("c");
-        await one.list({ limit: 10 });
-      }
-      expect(ticks()).toBeGreaterThan(3);
-      expect(stop()).toBeLessThan(MAX_GAP_MS);
-      awaitsOutside("c");
-    }));
+test.each([
+  ["that each make a step", "ADD", 5_000],
+  ["that change nothing", "NOTHING", 20_000],
+])("D14: thousands of events in a row %s leave timers their turn", async (_name, type, count) => {
+  const one = await engine(counter, "c");
+  const { ticks, stop } = ticking();
+  const sent: Promise<unknown>[] = [];
+  while (sent.length < count) {
+    for (let each = 0; each < 500; each++) sent.push(one.send(counter, "c", { type }));
+    await turns(1);
+  }
+  await Promise.all(sent);
+  expect(stop()).toBeLessThan(MAX_GAP_MS);
+  expect(ticks()).toBeGreaterThan(3);
+  expect((await one.read("c"))?.context).toEqual({ count: type === "ADD" ? count : 0 });
+  awaitsOutside("c");
+});
+
+test("D81: thousands of reads in a row leave timers their turn", async () => {
+  const one = await engine(counter, "c");
+  const { ticks, stop } = ticking();
+  // By the machine's own clock, as the timers that have to get their turn.
+  const began = performance.now();
+  while (performance.now() - began < 30 * TICK_MS) {
+    await one.read("c");
+    await one.history("c");
+    await one.list({ limit: 10 });
+  }
+  expect(ticks()).toBeGreaterThan(3);
+  expect(stop()).toBeLessThan(MAX_GAP_MS);
+  awaitsOutside("c");
 });

@@ -1,5 +1,5 @@
 /** Ends of children, and what is due at one moment, come to a chart in the order in which XState tells them. */
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import {
   assign,
   createActor,
@@ -13,9 +13,7 @@ import {
   type AnyStateMachine,
 } from "xstate";
 import { workflow } from "paystate/engine";
-import { adapters, type Adapter } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 interface Heard {
   readonly heard: readonly string[];
@@ -39,10 +37,7 @@ const CHILD_DONE = "xstate.done.actor.kid";
 const telling = createMachine({
   id: "telling",
   initial: "well",
-  states: {
-    well: { on: { END: "over" } },
-    over: { type: "final", entry: sendParent({ type: "BYE" }) },
-  },
+  states: { well: { on: { END: "over" } }, over: { type: "final", entry: sendParent({ type: "BYE" }) } },
 });
 
 /** Leaves the state of its child where the child says goodbye; `reenters`: to enter it anew. */
@@ -153,10 +148,7 @@ const raising = (isFirst: boolean): AnyStateMachine => {
 const together = (...first: readonly object[]): AnyStateMachine =>
   setup({
     actors: {
-      answering: createMachine({
-        id: "answering",
-        on: { ASK: { actions: sendParent({ type: "ANSWER" }) } },
-      }),
+      answering: createMachine({ id: "answering", on: { ASK: { actions: sendParent({ type: "ANSWER" }) } } }),
     },
   }).createMachine({
     id: "together",
@@ -181,82 +173,75 @@ function inXState(machine: AnyStateMachine, ms: number): unknown {
   return { value, context };
 }
 
+const { test, engine, running, settled, pass, awaitsOutside } = engineTest("families in XState");
+
 /** The same durably, over one engine or two. */
-function expectAsInXState(adapter: Adapter, machine: AnyStateMachine, engines = 1): Promise<void> {
-  return inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
-    const charts = workflow(machine)({ version: 1 });
-    const [one, ...others] = await Promise.all(
-      Array.from({ length: engines }, () => engine({ workflows: [charts] })),
-    );
-    if (one === undefined) return;
-    for (const each of [one, ...others]) each.run();
-    await one.start(charts, { id: "c", input: undefined });
-    await settled();
-    await one.send(charts, "c", { type: "GO" });
-    await settled();
-    await pass(100);
-    const { value, context } = (await one.read("c")) ?? {};
-    expect({ value, context }).toEqual(inXState(machine, 100));
-    awaitsOutside("c", "c/kid", "c/kid~2");
-  });
+async function expectAsInXState(machine: AnyStateMachine, engines = 1): Promise<void> {
+  const charts = workflow(machine)({ version: 1 });
+  const [one, ...others] = await Promise.all(Array.from({ length: engines }, () => engine(charts)));
+  if (one === undefined) return;
+  for (const each of [one, ...others]) each.run();
+  await one.start(charts, { id: "c", input: undefined });
+  await settled();
+  await one.send(charts, "c", { type: "GO" });
+  await settled();
+  await pass(100);
+  const { value, context } = (await one.read("c")) ?? {};
+  expect({ value, context }).toEqual(inXState(machine, 100));
+  awaitsOutside("c", "c/kid", "c/kid~2");
 }
 
-describe.each(drawn(adapters, "families in XState"))("on $name", (adapter) => {
-  test.each([
-    ["that tells its parent first, which leaves for that", leaving(false)],
-    ["that tells its parent first, which begins it anew for that", leaving(true)],
-    ["that its parent has left before", left],
-  ])("D87: the end of a child %s: as in XState", (_name, machine) => expectAsInXState(adapter, machine));
+test.each([
+  ["that tells its parent first, which leaves for that", leaving(false)],
+  ["that tells its parent first, which begins it anew for that", leaving(true)],
+  ["that its parent has left before", left],
+])("D87: the end of a child %s: as in XState", async (_name, machine) => expectAsInXState(machine));
 
-  test("D87: the end of a child counts that came before its parent left it, and none that came after", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const charts = workflow(left)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      const kids = charts.child("ticking" as never);
-      for (const id of ["before", "after"]) await one.start(charts, { id, input: undefined });
-      await one.send(kids, "before/kid", { type: "END" });
-      await one.send(charts, "before", { type: "GO" });
-      await one.send(charts, "after", { type: "GO" });
-      await one.send(kids, "after/kid", { type: "END" });
-      one.run();
-      await settled();
-      expect((await one.read("before"))?.context).toEqual({ heard: ["GO", CHILD_DONE] });
-      expect((await one.read("after"))?.context).toEqual({ heard: ["GO"] });
-      awaitsOutside("before", "after");
-    }));
+test("D87: the end of a child counts that came before its parent left it, and none that came after", async () => {
+  const charts = workflow(left)({ version: 1 });
+  const one = await engine(charts);
+  const kids = charts.child("ticking" as never);
+  for (const id of ["before", "after"]) await one.start(charts, { id, input: undefined });
+  await one.send(kids, "before/kid", { type: "END" });
+  await one.send(charts, "before", { type: "GO" });
+  await one.send(charts, "after", { type: "GO" });
+  await one.send(kids, "after/kid", { type: "END" });
+  one.run();
+  await settled();
+  expect((await one.read("before"))?.context).toEqual({ heard: ["GO", CHILD_DONE] });
+  expect((await one.read("after"))?.context).toEqual({ heard: ["GO"] });
+  awaitsOutside("before", "after");
+});
 
-  test.each([
-    ["`after: 0` beside a child's message", hasty],
-    ["a delay of 0 that is raised before messages to itself", raising(false)],
-    ["a delay of 0 that is raised before messages to itself, at the start", raising(true)],
-    ["two timers of one moment, of which the first tells itself", together(...toItself("ONE", "TWO"))],
-    ["two timers of one moment, of which the first asks a child", together(sendTo("kid", { type: "ASK" }))],
-  ])("D88: %s: as in XState", (_name, machine) => expectAsInXState(adapter, machine));
+test.each([
+  ["`after: 0` beside a child's message", hasty],
+  ["a delay of 0 that is raised before messages to itself", raising(false)],
+  ["a delay of 0 that is raised before messages to itself, at the start", raising(true)],
+  ["two timers of one moment, of which the first tells itself", together(...toItself("ONE", "TWO"))],
+  ["two timers of one moment, of which the first asks a child", together(sendTo("kid", { type: "ASK" }))],
+])("D88: %s: as in XState", async (_name, machine) => expectAsInXState(machine));
 
-  test("D52: two children under one id: both ends are told, as in XState", () =>
-    expectAsInXState(adapter, doubling));
+test("D52: two children under one id: both ends are told, as in XState", async () =>
+  expectAsInXState(doubling));
 
-  test("D52: two children under one id end with their parent", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const charts = workflow(doubling)({ version: 1 });
-      const one = await engine({ workflows: [charts] });
-      one.run();
-      for (const id of ["ended", "stopped"]) {
-        await one.start(charts, { id, input: undefined });
-        await one.send(charts, id, { type: "GO" });
-        const { children } = await one.pending(id);
-        expect(children).toMatchObject([
-          { id: "kid", instance: `${id}/kid~2`, status: "active" },
-          { id: "kid", instance: `${id}/kid`, status: "active" },
-        ]);
-      }
-      await one.send(charts, "ended", { type: "END" });
-      await one.stopInstance("stopped");
-      await settled();
-      for (const id of ["ended", "stopped"]) {
-        expect(await one.read(`${id}/kid`)).toMatchObject({ status: "stopped" });
-        expect(await one.read(`${id}/kid~2`)).toMatchObject({ status: "stopped" });
-        expect(await one.removeInstance(id)).toBe("removed");
-      }
-    }));
+test("D52: two children under one id end with their parent", async () => {
+  const charts = workflow(doubling)({ version: 1 });
+  const one = await running(charts);
+  for (const id of ["ended", "stopped"]) {
+    await one.start(charts, { id, input: undefined });
+    await one.send(charts, id, { type: "GO" });
+    const { children } = await one.pending(id);
+    expect(children).toMatchObject([
+      { id: "kid", instance: `${id}/kid~2`, status: "active" },
+      { id: "kid", instance: `${id}/kid`, status: "active" },
+    ]);
+  }
+  await one.send(charts, "ended", { type: "END" });
+  await one.stopInstance("stopped");
+  await settled();
+  for (const id of ["ended", "stopped"]) {
+    expect(await one.read(`${id}/kid`)).toMatchObject({ status: "stopped" });
+    expect(await one.read(`${id}/kid~2`)).toMatchObject({ status: "stopped" });
+    expect(await one.removeInstance(id)).toBe("removed");
+  }
 });

@@ -84,10 +84,7 @@ export const childChart = setup({
     input: {} as { readonly id: string; readonly parent: string },
     events: {} as ChildEvent,
   },
-  actions: {
-    work: (_, _params: { readonly id: string }) => {},
-    tell: (_, _params: TellParams) => {},
-  },
+  actions: { work: (_, _params: { readonly id: string }) => {}, tell: (_, _params: TellParams) => {} },
 }).createMachine({
   id: "child",
   context: ({ input }) => input,

@@ -1,23 +1,14 @@
 /** Commits asked for in one turn travel together, and each has an answer of its own. */
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { assign, createMachine } from "xstate";
-import { CommitUnknown, startOf, workflow } from "paystate/engine";
+import { describe, expect, onTestFinished, vi, it } from "vitest";
+import { CommitUnknown, startOf } from "paystate/engine";
 import type { PaymentWrite } from "../../src/payments/payment-storage.ts";
 import { CommitQueue } from "../../src/engine/kernel/commit-queue.ts";
 import type { Commit, CommitAnswer, CommitResult } from "../../storage/storage.ts";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { counters } from "./counter.ts";
 import { job } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const ok: CommitResult = { ok: true };
-const counter = createMachine({
-  id: "counter",
-  types: {} as { context: { count: number }; events: { type: "ADD" } },
-  context: { count: 0 },
-  initial: "open",
-  states: { open: { on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } } } },
-});
 
 /** Writes that no table takes, by what is wrong with them. */
 const hit = { id: "hit", accountId: "a", scope: "s", at: 1 };
@@ -32,7 +23,7 @@ const numbered = (count: number): Commit<unknown>[] =>
   Array.from({ length: count }, (_, index) => ({ consumes: { task: String(index), token: 1 } }));
 
 describe("the commit queue", () => {
-  test("commits of one turn share one transaction, at most 256 of them, in order", async () => {
+  it("commits of one turn share one transaction, at most 256 of them, in order", async () => {
     const batches: number[] = [];
     const seen: unknown[] = [];
     const queue = new CommitQueue<unknown>({
@@ -48,7 +39,7 @@ describe("the commit queue", () => {
     expect(seen).toEqual(items);
   });
 
-  test("D14: commits that are asked for as soon as the one before is answered leave timers their turn", async () => {
+  it("D14: commits that are asked for as soon as the one before is answered leave timers their turn", async () => {
     const queue = new CommitQueue<unknown>({ commit: async (items) => items.map(() => ok) });
     const [item = {}] = numbered(1);
     let hadTurn = false;
@@ -58,7 +49,7 @@ describe("the commit queue", () => {
     expect(hadTurn).toBe(true);
   });
 
-  test("each hears its own answer", async () => {
+  it("each hears its own answer", async () => {
     const refused: CommitResult = { ok: false, conflict: "token" };
     const queue = new CommitQueue<unknown>({
       commit: async (items) => items.map(({ consumes }) => (Number(consumes?.task) % 2 === 0 ? ok : refused)),
@@ -67,7 +58,7 @@ describe("the commit queue", () => {
     expect(answers).toEqual(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? ok : refused)));
   });
 
-  test("a storage that fails is told to everybody of the batch, and the next batch is tried", async () => {
+  it("a storage that fails is told to everybody of the batch, and the next batch is tried", async () => {
     let fails = true;
     const queue = new CommitQueue<unknown>({
       commit: async (items) => {
@@ -81,7 +72,7 @@ describe("the commit queue", () => {
     expect(await queue.commit({})).toEqual(ok);
   });
 
-  test("D12: each commit is given to storage once, and one that failed or is unknown is told so alone", async () => {
+  it("D12: each commit is given to storage once, and one that failed or is unknown is told so alone", async () => {
     const given: unknown[] = [];
     const wrong = new Error("a value cannot be bound");
     const lost = new Error("the connection was lost");
@@ -104,7 +95,7 @@ describe("the commit queue", () => {
     expect(told.filter((each) => each === ok)).toHaveLength(253);
   });
 
-  test("D12: a batch that storage rejects has not happened, and is not sent again", async () => {
+  it("D12: a batch that storage rejects has not happened, and is not sent again", async () => {
     let asked = 0;
     const queue = new CommitQueue<unknown>({
       commit: async () => {
@@ -117,7 +108,7 @@ describe("the commit queue", () => {
     expect(asked).toBe(1);
   });
 
-  test("D31: behind a batch that is not answered the next ones are sent, and no more than 10,000 commits wait", async () => {
+  it("D31: behind a batch that is not answered the next ones are sent, and no more than 10,000 commits wait", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const sent: number[] = [];
@@ -147,7 +138,7 @@ describe("the commit queue", () => {
     expect(beside).toMatchObject({ reason: { code: "busy" } });
   });
 
-  test("a storage that answers too few is not believed", async () => {
+  it("a storage that answers too few is not believed", async () => {
     const queue = new CommitQueue<unknown>({ commit: async () => [ok] });
     const [first, second] = await Promise.allSettled(numbered(2).map((item) => queue.commit(item)));
     expect(first).toMatchObject({ status: "fulfilled" });
@@ -155,107 +146,95 @@ describe("the commit queue", () => {
   });
 });
 
-describe.each(drawn(adapters, "group commit"))("group commit on $name", (adapter) => {
-  test("I13: of commits in one turn the refused ones leave no trace and disturb no neighbour", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const ran: string[] = [];
-      const jobs = job(async ({ id }) => {
-        ran.push(id);
-        return { event: { type: "DONE", by: id } };
-      });
-      const { run, start, commit, read } = await engine({ workflows: [jobs] });
-      await start(jobs, { id: "taken", input: { id: "taken" } });
-      const request = (id: string) => startOf(jobs, id, { id });
-      const answers = await Promise.all([
-        commit({ starts: [request("a")] }),
-        commit({ starts: [request("b"), request("taken")] }),
-        commit({ starts: [request("c")] }),
-        commit({ starts: [request("c")] }),
-        commit({ starts: [request("d")] }),
-      ]);
-      expect(answers).toEqual([
-        ok,
-        { ok: false, conflict: "exists", index: 1 },
-        ok,
-        { ok: false, conflict: "exists", index: 0 },
-        ok,
-      ]);
-      expect(await read("b")).toBeNull();
-      expect(await storage.history("b", { after: 0, limit: 10 })).toEqual([]);
-      run();
-      await settled();
-      expect(ran.toSorted()).toEqual(["a", "c", "d", "taken"]);
-    }));
+const { test, engine, running, storage, settled, pass, awaitsOutside } = engineTest("group commit");
 
-  test.each(Object.entries(mistakes))(
-    "D1, D12: beside a write with %s each of 255 sends and 255 starts is made once, and it alone has failed",
-    (_, write) =>
-      inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-        const counters = workflow(counter)({ version: 1 });
-        const { start, send, commit, read } = await engine({ workflows: [counters] });
-        const ids = Array.from({ length: 256 }, (_each, index) => `counter-${index}`);
-        awaitsOutside(...ids);
-        const started = ids.map((id) => start(counters, { id, input: undefined }));
-        const bad = commit({ starts: [startOf(counters, "bad", undefined)], writes: [write] });
-        await expect(bad).rejects.toBeInstanceOf(Error);
-        expect(await Promise.all(started)).toEqual(ids.map(() => ok));
-        const answers = await Promise.allSettled(
-          ids.map((id, index) =>
-            send(counters, id, { type: "ADD" }, index === 128 ? { writes: [write] } : {}),
-          ),
-        );
-        expect(answers.flatMap(({ status }, index) => (status === "rejected" ? index : []))).toEqual([128]);
-        for (const [index, id] of ids.entries()) {
-          expect((await read(id))?.context).toEqual({ count: index === 128 ? 0 : 1 });
-          expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(index === 128 ? 0 : 1);
-        }
-        expect(await read("bad")).toBeNull();
-      }),
-  );
+test("I13: of commits in one turn the refused ones leave no trace and disturb no neighbour", async () => {
+  const ran: string[] = [];
+  const jobs = job(async ({ id }) => {
+    ran.push(id);
+    return id;
+  });
+  const { run, commit, read } = await engine(jobs, "taken");
+  const request = (id: string) => startOf(jobs, id, { id });
+  const answers = await Promise.all([
+    commit({ starts: [request("a")] }),
+    commit({ starts: [request("b"), request("taken")] }),
+    commit({ starts: [request("c")] }),
+    commit({ starts: [request("c")] }),
+    commit({ starts: [request("d")] }),
+  ]);
+  expect(answers).toEqual([
+    ok,
+    { ok: false, conflict: "exists", index: 1 },
+    ok,
+    { ok: false, conflict: "exists", index: 0 },
+    ok,
+  ]);
+  expect(await read("b")).toBeNull();
+  expect(await storage.history("b", { after: 0, limit: 10 })).toEqual([]);
+  run();
+  await settled();
+  expect(ran.toSorted()).toEqual(["a", "c", "d", "taken"]);
+});
 
-  test("D12: beside an effect whose outcome is refused at every retry each of 255 sends is made once", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside, settled, pass }) => {
-      const counters = workflow(counter)({ version: 1 });
-      const taken = { table: "facts", insert: { id: "taken", value: "" } } as const;
-      let tries = 0;
-      const jobs = job(async ({ id }) => {
-        tries += 1;
-        return { event: { type: "DONE", by: id }, writes: [taken as never] };
-      });
-      const { run, start, send, commit, read } = await engine({ workflows: [counters, jobs] });
-      await commit({ writes: [taken] });
-      const ids = Array.from({ length: 255 }, (_each, index) => `counter-${index}`);
-      awaitsOutside(...ids, "job");
-      await Promise.all(ids.map((id) => start(counters, { id, input: undefined })));
-      await start(jobs, { id: "job", input: { id: "job" } });
-      run();
-      for (let round = 1; round <= 4; round++) {
-        await Promise.all(ids.map((id) => send(counters, id, { type: "ADD" })));
-        await settled();
-        await pass(round * 1_000);
-        for (const id of ids) expect((await read(id))?.context).toEqual({ count: round });
-      }
-      expect(tries).toBeGreaterThan(6);
-      expect(await storage.tasks({ order: "failing", least: 1, limit: 9 })).toMatchObject([
-        { instance: "job" },
-      ]);
-      expect(await read("job")).toMatchObject({ value: "working" });
-      for (const id of ids) expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(4);
-    }));
+test.each(Object.entries(mistakes))(
+  "D1, D12: beside a write with %s each of 255 sends and 255 starts is made once, and it alone has failed",
+  async (_, write) => {
+    const { start, send, commit, read } = await engine(counters);
+    const ids = Array.from({ length: 256 }, (_each, index) => `counter-${index}`);
+    awaitsOutside(...ids);
+    const started = ids.map((id) => start(counters, { id, input: undefined }));
+    const bad = commit({ starts: [startOf(counters, "bad", undefined)], writes: [write] });
+    await expect(bad).rejects.toBeInstanceOf(Error);
+    expect(await Promise.all(started)).toEqual(ids.map(() => ok));
+    const answers = await Promise.allSettled(
+      ids.map((id, index) => send(counters, id, { type: "ADD" }, index === 128 ? { writes: [write] } : {})),
+    );
+    expect(answers.flatMap(({ status }, index) => (status === "rejected" ? index : []))).toEqual([128]);
+    for (const [index, id] of ids.entries()) {
+      expect((await read(id))?.context).toEqual({ count: index === 128 ? 0 : 1 });
+      expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(index === 128 ? 0 : 1);
+    }
+    expect(await read("bad")).toBeNull();
+  },
+);
 
-  test("I13: a refused commit frees the places it had reserved", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const ran: string[] = [];
-      const jobs = job(async ({ id }) => {
-        ran.push(id);
-        return { event: { type: "DONE", by: id } };
-      });
-      const { run, start } = await engine({ workflows: [jobs], slots: 2 });
-      run();
-      await Promise.all(Array.from({ length: 10 }, () => start(jobs, { id: "same", input: { id: "same" } })));
-      await settled();
-      await start(jobs, { id: "next", input: { id: "next" } });
-      await settled();
-      expect(ran).toEqual(["same", "next"]);
-    }));
+test("D12: beside an effect whose outcome is refused at every retry each of 255 sends is made once", async () => {
+  const taken = { table: "facts", insert: { id: "taken", value: "" } } as const;
+  let tries = 0;
+  const jobs = job(async ({ id }) => {
+    tries += 1;
+    return { event: { type: "DONE", by: id }, writes: [taken as never] };
+  });
+  const { run, start, send, commit, read } = await engine({ workflows: [counters, jobs] });
+  await commit({ writes: [taken] });
+  const ids = Array.from({ length: 255 }, (_each, index) => `counter-${index}`);
+  awaitsOutside(...ids, "job");
+  await Promise.all(ids.map((id) => start(counters, { id, input: undefined })));
+  await start(jobs, { id: "job", input: { id: "job" } });
+  run();
+  for (let round = 1; round <= 4; round++) {
+    await Promise.all(ids.map((id) => send(counters, id, { type: "ADD" })));
+    await settled();
+    await pass(round * 1_000);
+    for (const id of ids) expect((await read(id))?.context).toEqual({ count: round });
+  }
+  expect(tries).toBeGreaterThan(6);
+  expect(await storage.tasks({ order: "failing", least: 1, limit: 9 })).toMatchObject([{ instance: "job" }]);
+  expect(await read("job")).toMatchObject({ value: "working" });
+  for (const id of ids) expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(4);
+});
+
+test("I13: a refused commit frees the places it had reserved", async () => {
+  const ran: string[] = [];
+  const jobs = job(async ({ id }) => {
+    ran.push(id);
+    return id;
+  });
+  const { start } = await running({ workflows: [jobs], slots: 2 });
+  await Promise.all(Array.from({ length: 10 }, () => start(jobs, { id: "same", input: { id: "same" } })));
+  await settled();
+  await start(jobs, { id: "next", input: { id: "next" } });
+  await settled();
+  expect(ran).toEqual(["same", "next"]);
 });

@@ -1,62 +1,58 @@
 /** Handles of workflows: they read the instances of their chart and version alone, and lead to child machines. */
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, it } from "vitest";
 import { createMachine, setup } from "xstate";
 import { UnknownWorkflow, workflow, type InstanceView, type StateName } from "paystate/engine";
 import { statesOf } from "../../src/workflow/state-matches.ts";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld, turns } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { turns } from "../kit/engine-world.ts";
 import { effects, order, orders, type approval, type OrderChart } from "./typed/shop.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const first = workflow(order)({ version: 1, effects });
 const moved = workflow(order)({ version: 2, effects, migrate: { 1: () => ({}) } });
 
-describe.each(drawn(adapters, "handles"))("on $name", (adapter) => {
-  test("a child machine is read and sent to by its own handle, with its own types", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const one = await engine({ workflows: [orders] });
-      one.run();
-      const approver = orders.child("approver");
-      await one.start(orders, { id: "o", input: { card: "4242" } });
-      expect((await one.list(approver, { state: "asked" })).instances).toMatchObject([{ id: "o/approver" }]);
-      await one.send(approver, "o/approver", { type: "APPROVE", by: "ada" });
-      const given = await one.waitFor(approver, "o/approver", "final");
-      expect(given.status === "done" && given.output.by).toBe("ada");
-      const { context } = await one.waitFor(orders, "o", { state: "shipping.packing" });
-      expect(context.receipt).toBe("receipt of 4242");
-      await settled();
-      awaitsOutside("o");
-    }));
+const { test, engine, running, settled, awaitsOutside } = engineTest("handles");
 
-  test("an instance of another version is refused, and waited for where it is still to be migrated", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const before = await engine({ workflows: [first] });
-      await before.start(first, { id: "open", input: { card: "1" } });
-      await before.start(first, { id: "over", input: { card: "2" } });
-      await before.send(first, "over", { type: "CANCEL" });
-      const one = await engine({ workflows: [moved] });
-      await expect(one.read(moved, "open")).rejects.toThrow(UnknownWorkflow);
-      expect(await one.read(first, "open")).toMatchObject({ workflow: "order@1" });
-      expect(await one.read("open")).toMatchObject({ workflow: "order@1" });
-      expect((await one.list(moved)).instances).toEqual([]);
-      await expect(one.waitFor(moved, "over", "final")).rejects.toThrow("one of order@1, and not of order@2");
-      const cancelled = one.waitFor(moved, "open", { state: "cancelled" });
-      await turns(20);
-      await one.send(moved, "open", { type: "CANCEL" });
-      expect(await cancelled).toMatchObject({ value: "cancelled", context: { card: "1" } });
-      await expect(one.waitFor(first, "open", "final")).rejects.toThrow(UnknownWorkflow);
-      expect((await one.list(moved, { status: "done" })).instances).toMatchObject([{ id: "open" }]);
-      one.run();
-      await settled();
-    }));
+test("a child machine is read and sent to by its own handle, with its own types", async () => {
+  const one = await running(orders);
+  const approver = orders.child("approver");
+  await one.start(orders, { id: "o", input: { card: "4242" } });
+  expect((await one.list(approver, { state: "asked" })).instances).toMatchObject([{ id: "o/approver" }]);
+  await one.send(approver, "o/approver", { type: "APPROVE", by: "ada" });
+  const given = await one.waitFor(approver, "o/approver", "final");
+  expect(given.status === "done" && given.output.by).toBe("ada");
+  const { context } = await one.waitFor(orders, "o", { state: "shipping.packing" });
+  expect(context.receipt).toBe("receipt of 4242");
+  await settled();
+  awaitsOutside("o");
 });
 
-test("a chart has the child machines that it names, and no others", () => {
+test("an instance of another version is refused, and waited for where it is still to be migrated", async () => {
+  const before = await engine(first);
+  await before.start(first, { id: "open", input: { card: "1" } });
+  await before.start(first, { id: "over", input: { card: "2" } });
+  await before.send(first, "over", { type: "CANCEL" });
+  const one = await engine(moved);
+  await expect(one.read(moved, "open")).rejects.toThrow(UnknownWorkflow);
+  expect(await one.read(first, "open")).toMatchObject({ workflow: "order@1" });
+  expect(await one.read("open")).toMatchObject({ workflow: "order@1" });
+  expect((await one.list(moved)).instances).toEqual([]);
+  await expect(one.waitFor(moved, "over", "final")).rejects.toThrow("one of order@1, and not of order@2");
+  const cancelled = one.waitFor(moved, "open", { state: "cancelled" });
+  await turns(20);
+  await one.send(moved, "open", { type: "CANCEL" });
+  expect(await cancelled).toMatchObject({ value: "cancelled", context: { card: "1" } });
+  await expect(one.waitFor(first, "open", "final")).rejects.toThrow(UnknownWorkflow);
+  expect((await one.list(moved, { status: "done" })).instances).toMatchObject([{ id: "open" }]);
+  one.run();
+  await settled();
+});
+
+it("a chart has the child machines that it names, and no others", () => {
   const { child } = orders as { readonly child: (src: string) => unknown };
   expect(() => child("charge")).toThrow('order@2 has no machine "charge" among its actors: it has approver');
 });
 
-test("states are paths, and any text where the chart tells none", () => {
+it("states are paths, and any text where the chart tells none", () => {
   // Exactly these keys compile.
   const named: Readonly<Record<StateName<typeof order>, true>> = {
     asking: true,

@@ -17,9 +17,7 @@ const chart = setup({
   states: {
     open: {
       entry: { type: "pack", params: ({ context }) => ({ shop: context.shop }) },
-      on: {
-        PART: { actions: assign({ heard: ({ context, event }) => [...context.heard, event.part] }) },
-      },
+      on: { PART: { actions: assign({ heard: ({ context, event }) => [...context.heard, event.part] }) } },
     },
   },
 });

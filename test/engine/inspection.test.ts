@@ -71,10 +71,7 @@ test("an instance that another process began is announced with its first step he
   const storage = await sqliteStorage(":memory:");
   const chart = parcels();
   const clock = virtualClock();
-  await createEngine({ storage, workflows: [chart], clock }).start(chart, {
-    id: "p1",
-    input: { note: "x" },
-  });
+  await createEngine({ storage, workflows: [chart], clock }).start(chart, { id: "p1", input: { note: "x" } });
   const seen: string[] = [];
   const errors: string[] = [];
   const none = (): void => {};

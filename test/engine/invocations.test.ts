@@ -1,10 +1,9 @@
 /** Promise actors, durable: armed and disarmed with their state, ended once, run again after a crash. */
 import { assign, fromPromise, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { currentRun, workflow } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { gate, until } from "../kit/engine-world.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 interface Fetched {
   readonly url: string;
@@ -32,9 +31,7 @@ function fetcher(fetch: (fetched: Fetched) => Promise<string>, hasOnError = true
     context: { url: "", result: null, error: null },
     initial: "idle",
     states: {
-      idle: {
-        on: { START: { target: "fetching", actions: assign({ url: ({ event }) => event.url }) } },
-      },
+      idle: { on: { START: { target: "fetching", actions: assign({ url: ({ event }) => event.url }) } } },
       fetching: {
         invoke: {
           id: "fetch",
@@ -55,101 +52,85 @@ function fetcher(fetch: (fetched: Fetched) => Promise<string>, hasOnError = true
   return { begun, fetches: workflow(chart)({ version: 1, actors: { fetch: {} } }), chart };
 }
 
-describe.each(drawn(adapters, "invocations"))("a promise actor on $name", (adapter) => {
-  test("D7 START old, CANCEL, START new while the old promise still runs: the new value wins, the old signal was aborted", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const gates = { old: gate<string>(), new: gate<string>() };
-      const { begun, fetches } = fetcher(({ url }) => gates[url as "old" | "new"].opened);
-      const { start, send, read, run } = await engine({ workflows: [fetches] });
-      run();
-      await start(fetches, { id: "f", input: undefined });
-      await send(fetches, "f", { type: "START", url: "old" });
-      await until(() => begun.length === 1);
-      expect(begun[0]?.signal.aborted).toBe(false);
-      await send(fetches, "f", { type: "CANCEL" });
-      expect(begun[0]?.signal.aborted).toBe(true);
-      await send(fetches, "f", { type: "START", url: "new" });
-      await until(() => begun.length === 2);
-      gates.old.open("old value");
-      gates.new.open("new value");
-      await settled();
-      expect(await read("f")).toMatchObject({ status: "done", output: { result: "new value" } });
-      expect(new Set(begun.map(({ key }) => key)).size, "each visit has a key of its own").toBe(2);
-    }));
+const { test, running, storage, settled, pass } = engineTest("invocations");
 
-  test("a rejection goes to onError, with the error", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const { fetches } = fetcher(() => Promise.reject(new TypeError("no network")));
-      const { start, send, read, run } = await engine({ workflows: [fetches] });
-      run();
-      await start(fetches, { id: "f", input: undefined });
-      await send(fetches, "f", { type: "START", url: "u" });
-      await settled();
-      const snapshot = await read("f");
-      expect(snapshot).toMatchObject({ value: "failed" });
-      expect(snapshot?.context["error"]).toBeInstanceOf(TypeError);
-      expect(snapshot?.context["error"]).toMatchObject({ message: "no network" });
-    }));
+test("D7 START old, CANCEL, START new while the old promise still runs: the new value wins, the old signal was aborted", async () => {
+  const gates = { old: gate<string>(), new: gate<string>() };
+  const { begun, fetches } = fetcher(({ url }) => gates[url as "old" | "new"].opened);
+  const { send, read } = await running(fetches, "f");
+  await send(fetches, "f", { type: "START", url: "old" });
+  await until(() => begun.length === 1);
+  expect(begun[0]?.signal.aborted).toBe(false);
+  await send(fetches, "f", { type: "CANCEL" });
+  expect(begun[0]?.signal.aborted).toBe(true);
+  await send(fetches, "f", { type: "START", url: "new" });
+  await until(() => begun.length === 2);
+  gates.old.open("old value");
+  gates.new.open("new value");
+  await settled();
+  expect(await read("f")).toMatchObject({ status: "done", output: { result: "new value" } });
+  expect(new Set(begun.map(({ key }) => key)).size, "each visit has a key of its own").toBe(2);
+});
 
-  test("without onError a rejection is tried again with growing pauses, under one key, and listed as failing", () =>
-    inWorld(adapter, async ({ engine, settled, pass, storage }) => {
-      let failures = 2;
-      const { begun, fetches } = fetcher(async () => {
-        if (failures-- > 0) throw new Error("no network");
-        return "value";
-      }, false);
-      const { start, send, read, run } = await engine({ workflows: [fetches] });
-      run();
-      await start(fetches, { id: "f", input: undefined });
-      await send(fetches, "f", { type: "START", url: "u" });
-      await settled();
-      expect(await read("f")).toMatchObject({ value: "fetching" });
-      expect(await storage.tasks({ order: "failing", least: 1, limit: 10 })).toMatchObject([
-        { instance: "f", kind: "invocation", lastError: "no network", failures: 1 },
-      ]);
-      await pass(1_000);
-      expect(begun).toHaveLength(2);
-      await pass(2_000);
-      expect(begun).toHaveLength(3);
-      expect(new Set(begun.map(({ key }) => key)).size).toBe(1);
-      expect(await read("f")).toMatchObject({ status: "done", output: { result: "value" } });
-    }));
+test("a rejection goes to onError, with the error", async () => {
+  const { fetches } = fetcher(() => Promise.reject(new TypeError("no network")));
+  const { send, read } = await running(fetches, "f");
+  await send(fetches, "f", { type: "START", url: "u" });
+  await settled();
+  const snapshot = await read("f");
+  expect(snapshot).toMatchObject({ value: "failed" });
+  expect(snapshot?.context["error"]).toBeInstanceOf(TypeError);
+  expect(snapshot?.context["error"]).toMatchObject({ message: "no network" });
+});
 
-  test("retries given for an actor come before onError", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      const { chart, begun } = fetcher(() => Promise.reject(new Error("no network")));
-      const fetches = workflow(chart)({ version: 1, actors: { fetch: { retry: { atMost: 2 } } } });
-      const { start, send, read, run } = await engine({ workflows: [fetches] });
-      run();
-      await start(fetches, { id: "f", input: undefined });
-      await send(fetches, "f", { type: "START", url: "u" });
-      await pass(2_999);
-      expect(await read("f")).toMatchObject({ value: "fetching" });
-      await pass(1);
-      expect(begun).toHaveLength(3);
-      expect(await read("f")).toMatchObject({ value: "failed" });
-    }));
+test("without onError a rejection is tried again with growing pauses, under one key, and listed as failing", async () => {
+  let failures = 2;
+  const { begun, fetches } = fetcher(async () => {
+    if (failures-- > 0) throw new Error("no network");
+    return "value";
+  }, false);
+  const { send, read } = await running(fetches, "f");
+  await send(fetches, "f", { type: "START", url: "u" });
+  await settled();
+  expect(await read("f")).toMatchObject({ value: "fetching" });
+  expect(await storage.tasks({ order: "failing", least: 1, limit: 10 })).toMatchObject([
+    { instance: "f", kind: "invocation", lastError: "no network", failures: 1 },
+  ]);
+  await pass(1_000);
+  expect(begun).toHaveLength(2);
+  await pass(2_000);
+  expect(begun).toHaveLength(3);
+  expect(new Set(begun.map(({ key }) => key)).size).toBe(1);
+  expect(await read("f")).toMatchObject({ status: "done", output: { result: "value" } });
+});
 
-  test("D8 a process dies inside the promise: another runs it again under the same key, and its end is told once", () =>
-    inWorld(adapter, async ({ engine, settled, pass }) => {
-      const never = gate<string>();
-      let dying = true;
-      const { begun, fetches } = fetcher(() => (dying ? never.opened : Promise.resolve("second")));
-      const first = await engine({ workflows: [fetches] });
-      first.run();
-      await first.start(fetches, { id: "f", input: undefined });
-      await first.send(fetches, "f", { type: "START", url: "u" });
-      await until(() => begun.length === 1);
-      // It gives nothing back in time, as if it were frozen; its lease is given up.
-      await first.stop({ timeoutMs: 0 });
-      dying = false;
-      const second = await engine({ workflows: [fetches] });
-      second.run();
-      await settled();
-      expect(begun.map(({ key }) => key)).toEqual([begun[0]?.key, begun[0]?.key]);
-      expect(await second.read("f")).toMatchObject({ output: { result: "second" } });
-      never.open("first");
-      await pass(60_000);
-      expect(await second.read("f")).toMatchObject({ output: { result: "second" } });
-    }));
+test("retries given for an actor come before onError", async () => {
+  const { chart, begun } = fetcher(() => Promise.reject(new Error("no network")));
+  const fetches = workflow(chart)({ version: 1, actors: { fetch: { retry: { atMost: 2 } } } });
+  const { send, read } = await running(fetches, "f");
+  await send(fetches, "f", { type: "START", url: "u" });
+  await pass(2_999);
+  expect(await read("f")).toMatchObject({ value: "fetching" });
+  await pass(1);
+  expect(begun).toHaveLength(3);
+  expect(await read("f")).toMatchObject({ value: "failed" });
+});
+
+test("D8 a process dies inside the promise: another runs it again under the same key, and its end is told once", async () => {
+  const never = gate<string>();
+  let dying = true;
+  const { begun, fetches } = fetcher(() => (dying ? never.opened : Promise.resolve("second")));
+  const first = await running(fetches, "f");
+  await first.send(fetches, "f", { type: "START", url: "u" });
+  await until(() => begun.length === 1);
+  // It gives nothing back in time, as if it were frozen; its lease is given up.
+  await first.stop({ timeoutMs: 0 });
+  dying = false;
+  const second = await running(fetches);
+  await settled();
+  expect(begun.map(({ key }) => key)).toEqual([begun[0]?.key, begun[0]?.key]);
+  expect(await second.read("f")).toMatchObject({ output: { result: "second" } });
+  never.open("first");
+  await pass(60_000);
+  expect(await second.read("f")).toMatchObject({ output: { result: "second" } });
 });

@@ -16,18 +16,27 @@ export const jobChart = setup({
   context: ({ input }) => input,
   initial: "working",
   states: {
-    working: {
-      entry: { type: "work", params: ({ context }) => ({ id: context.id }) },
-      on: { DONE: "done" },
-    },
+    working: { entry: { type: "work", params: ({ context }) => ({ id: context.id }) }, on: { DONE: "done" } },
     done: { type: "final" },
   },
 });
 
 export type Job = Workflow<typeof jobChart, unknown>;
-export type Work = EffectHandler<{ readonly id: string }, JobEvent, unknown>;
+type Params = { readonly id: string };
+type Run = EffectHandler<Params, JobEvent, unknown>;
+/** The work of a job: a name that it answers is of who has done it. */
+export type Work = (...given: Parameters<Run>) => Promise<Awaited<ReturnType<Run>> | string>;
+
+/** The work of a job as the handler of an effect. */
+export function handlerOf(work: Work): Run {
+  return async (...given) => {
+    const answer = await work(...given);
+    return typeof answer === "string" ? { event: { type: "DONE", by: answer } } : answer;
+  };
+}
 
 /** The job with what its work is, under a limit if one is given. */
-export function job(run: Work, limit?: (params: { readonly id: string }) => Limit): Job {
+export function job(work: Work, limit?: (params: Params) => Limit): Job {
+  const run = handlerOf(work);
   return workflow(jobChart)({ version: 1, effects: { work: limit === undefined ? run : { run, limit } } });
 }

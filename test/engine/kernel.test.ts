@@ -26,9 +26,7 @@ const chart = setup({
 });
 const orders = workflow(chart)({
   version: 1,
-  effects: {
-    ship: { run: async () => ({ event: { type: "SHIPPED" } }), limit: { key: "shop", atMost: 1 } },
-  },
+  effects: { ship: { run: async () => ({ event: { type: "SHIPPED" } }), limit: { key: "shop", atMost: 1 } } },
 });
 
 test("an engine without modules runs promises, effects under a limit, events and timers", async () => {

@@ -1,11 +1,10 @@
 /** A large context is stored once for each step, whatever the step asks for, and caches know how much they hold. */
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { assign, createMachine } from "xstate";
 import { workflow } from "paystate/engine";
 import { InstanceCache } from "../../src/engine/kernel/instance-cache.ts";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn, THOROUGH } from "../kit/thorough.ts";
+import { THOROUGH } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MEGABYTE = 1_000_000;
 const COUNT = THOROUGH ? 50 : 10;
@@ -45,70 +44,65 @@ const holding = (seen: string[]) => {
   )({ version: 1 });
 };
 
-describe.each(drawn(adapters, "large contexts"))("on $name", (adapter) => {
-  test("D25: contexts of a megabyte with three inline effects each are stored once each", () =>
-    inWorld(adapter, async ({ engine, storage, settled, awaitsOutside }) => {
-      const seen: string[] = [];
-      const held = holding(seen);
-      const one = await engine({ workflows: [held] });
-      const ids = Array.from({ length: COUNT }, (_, index) => `h${index}`);
-      let stored = 0;
-      for (const id of ids) {
-        await one.start(held, { id, input: undefined });
-        const tasks = await storage.tasks({ order: "instance", instance: id, limit: 10 });
-        expect(tasks).toHaveLength(3);
-        for (const { payload } of tasks) stored += payload.length;
-        stored += (await storage.load(id))?.snapshot.length ?? 0;
-        for (const { event } of await storage.history(id, { after: 0, limit: 10 })) stored += event.length;
-      }
-      expect(stored).toBeLessThan((COUNT + 1) * MEGABYTE);
-      one.run();
-      await settled();
-      expect(seen).toHaveLength(3 * COUNT);
-      expect(new Set(seen.map((each) => each.slice(2)))).toEqual(new Set([`a ${MEGABYTE} xstate.init`]));
-      awaitsOutside(...ids);
-    }));
+const { test, engine, storage, settled, tasksOf, awaitsOutside } = engineTest("large contexts");
 
-  test("D25, D28: an effect names the context that it is called with by its stamp, since version numbers may repeat", () =>
-    inWorld(adapter, async ({ engine, storage, settled }) => {
-      const seen: string[] = [];
-      const held = holding(seen);
-      const one = await engine({ workflows: [held] });
-      await one.start(held, { id: "h", input: undefined });
-      const { stamp: first = "" } = (await storage.load("h")) ?? {};
-      await one.send(held, "h", { type: "NEXT" });
-      const { stamp: second = "", snapshot = "" } = (await storage.load("h")) ?? {};
-      const tasks = await storage.tasks({ order: "instance", instance: "h", limit: 10 });
-      const named = tasks.map(({ payload }) => (JSON.parse(payload) as { contextOf: string }).contextOf);
-      expect(named.toSorted()).toEqual([first, first, first, second].toSorted());
-      expect(Object.keys((JSON.parse(snapshot) as { lent: object }).lent)).toEqual([first]);
-      one.run();
-      await settled();
-      await one.send(held, "h", { type: "LAST" });
-    }));
-
-  test("D25: an instance that moves on keeps the context for the effects that are not done, and no longer", () =>
-    inWorld(adapter, async ({ engine, storage, settled }) => {
-      const seen: string[] = [];
-      const held = holding(seen);
-      const one = await engine({ workflows: [held] });
-      await one.start(held, { id: "h", input: undefined });
-      await one.send(held, "h", { type: "NEXT" });
-      const size = async (): Promise<number> => (await storage.load("h"))?.snapshot.length ?? 0;
-      expect(await size()).toBeGreaterThan(2 * MEGABYTE);
-      expect(await size()).toBeLessThan(2.1 * MEGABYTE);
-      one.run();
-      await settled();
-      expect(seen.toSorted()).toEqual([
-        ...["f", "g", "h"].map((effect) => `${effect} a ${MEGABYTE} xstate.init`),
-        `i b ${MEGABYTE} NEXT`,
-      ]);
-      await one.send(held, "h", { type: "LAST" });
-      expect(await size()).toBeLessThan(1.1 * MEGABYTE);
-    }));
+test("D25: contexts of a megabyte with three inline effects each are stored once each", async () => {
+  const seen: string[] = [];
+  const held = holding(seen);
+  const one = await engine(held);
+  const ids = Array.from({ length: COUNT }, (_, index) => `h${index}`);
+  let stored = 0;
+  for (const id of ids) {
+    await one.start(held, { id, input: undefined });
+    const tasks = await tasksOf(id);
+    expect(tasks).toHaveLength(3);
+    for (const { payload } of tasks) stored += payload.length;
+    stored += (await storage.load(id))?.snapshot.length ?? 0;
+    for (const { event } of await storage.history(id, { after: 0, limit: 10 })) stored += event.length;
+  }
+  expect(stored).toBeLessThan((COUNT + 1) * MEGABYTE);
+  one.run();
+  await settled();
+  expect(seen).toHaveLength(3 * COUNT);
+  expect(new Set(seen.map((each) => each.slice(2)))).toEqual(new Set([`a ${MEGABYTE} xstate.init`]));
+  awaitsOutside(...ids);
 });
 
-test("D25: the cache of instances is bounded by what they hold", () => {
+test("D25, D28: an effect names the context that it is called with by its stamp, since version numbers may repeat", async () => {
+  const seen: string[] = [];
+  const held = holding(seen);
+  const one = await engine(held, "h");
+  const { stamp: first = "" } = (await storage.load("h")) ?? {};
+  await one.send(held, "h", { type: "NEXT" });
+  const { stamp: second = "", snapshot = "" } = (await storage.load("h")) ?? {};
+  const tasks = await tasksOf("h");
+  const named = tasks.map(({ payload }) => (JSON.parse(payload) as { contextOf: string }).contextOf);
+  expect(named.toSorted()).toEqual([first, first, first, second].toSorted());
+  expect(Object.keys((JSON.parse(snapshot) as { lent: object }).lent)).toEqual([first]);
+  one.run();
+  await settled();
+  await one.send(held, "h", { type: "LAST" });
+});
+
+test("D25: an instance that moves on keeps the context for the effects that are not done, and no longer", async () => {
+  const seen: string[] = [];
+  const held = holding(seen);
+  const one = await engine(held, "h");
+  await one.send(held, "h", { type: "NEXT" });
+  const size = async (): Promise<number> => (await storage.load("h"))?.snapshot.length ?? 0;
+  expect(await size()).toBeGreaterThan(2 * MEGABYTE);
+  expect(await size()).toBeLessThan(2.1 * MEGABYTE);
+  one.run();
+  await settled();
+  expect(seen.toSorted()).toEqual([
+    ...["f", "g", "h"].map((effect) => `${effect} a ${MEGABYTE} xstate.init`),
+    `i b ${MEGABYTE} NEXT`,
+  ]);
+  await one.send(held, "h", { type: "LAST" });
+  expect(await size()).toBeLessThan(1.1 * MEGABYTE);
+});
+
+it("D25: the cache of instances is bounded by what they hold", () => {
   const recent = new InstanceCache();
   const snapshot = "x".repeat(MEGABYTE);
   const known = { workflow: "w@1", hash: "", version: 1, stamp: "s", life: "s", status: "active" as const };

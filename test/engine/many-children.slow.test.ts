@@ -1,11 +1,12 @@
 /** Thousands of children in one step: they begin in slices, and their ends are worked off in runs. */
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { assign, createMachine, enqueueActions, sendTo, setup, type EventObject } from "xstate";
 import { workflow } from "paystate/engine";
 import { flow } from "../../examples/patterns/fan-out.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { byDepth, drawn } from "../kit/thorough.ts";
+import { byDepth } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 /** Ends when it is told to, at once where it is told so in its input; one cannot begin. */
 const part = setup({ types: { events: {} as { type: "GO" }, input: {} as { n: number } } }).createMachine({
@@ -91,177 +92,158 @@ const tellers = workflow(
   }),
 )({ version: 1 });
 
-describe.each(drawn(adapters, "many children"))("on $name", (adapter) => {
-  test("D18: a run of messages that loses each race to another process gets shorter, and comes through", () =>
-    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
-      const rival = await engine({ workflows: [tellers] });
-      const storage = await open();
-      const commit: typeof storage.commit = async (items) => {
-        const isLong = items.some(({ behind = [] }) => behind.length > 3);
-        if (isLong) await rival.send(tellers.child("tally"), "p/t", { type: "X" });
-        return storage.commit(items);
-      };
-      const one = await engine({ workflows: [tellers], storage: { ...storage, commit } });
-      one.run();
-      await one.start(tellers, { id: "p", input: undefined });
-      await one.send(tellers, "p", { type: "GO" });
-      await settled();
-      expect(await one.read("p/t")).toMatchObject({ context: { count: TOLD } });
-      expect(await one.failingTasks()).toEqual([]);
-      awaitsOutside("p", "p/t");
-    }));
+const { test, engine, running, log, storage, open, settled, awaitsOutside } = engineTest("many children");
 
-  test("D18: a step of many children that loses each race to another process begins fewer, and comes through", () =>
-    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
-      const rival = await engine({ workflows: [whole] });
-      const storage = await open();
-      let lost = 0;
-      const commit: typeof storage.commit = async (items) => {
-        const isLong = items.some(({ step, starts = [] }) => step !== undefined && starts.length > 3);
-        if (isLong && (lost += 1) < 40) await rival.send(whole, "w", { type: "GO", id: "nobody" });
-        return storage.commit(items);
-      };
-      const one = await engine({ workflows: [whole], storage: { ...storage, commit } });
-      one.run();
-      await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(60), go: true });
-      await settled();
-      expect(lost).toBeLessThan(40);
-      const { context } = (await one.read("w")) ?? {};
-      expect(heard(context)).toHaveLength(59);
-      awaitsOutside("w");
-    }));
-
-  test("D18: children that one commit has no room for begin right behind it, and take what was sent to them", () =>
-    inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
-      const one = await engine({ workflows: [whole] });
-      one.run();
-      await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
-      await settled();
-      const { context } = (await one.read("w")) ?? {};
-      expect(context).toMatchObject({ failed: 1 });
-      expect(heard(context).toSorted((a, b) => a - b)).toEqual(
-        Array.from({ length: 300 }, (_, n) => n).filter((n) => n !== 7),
-      );
-      const born = log.commits.map(({ commit }) => commit.starts?.length ?? 0).filter((count) => count > 1);
-      expect(born).toEqual([MOST - 1, 300 - MOST]);
-      expect((await one.pending("w")).tasks).toEqual([]);
-      expect((await one.read("w"))?.children ?? {}).toEqual({});
-      awaitsOutside("w");
-    }));
-
-  test("D18: what comes before all children have begun waits for them, also when it ends them", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      // Nothing that is armed is done here: the children are begun by what comes next.
-      const one = await engine({ workflows: [whole] });
-      await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
-      expect(await storage.load("w/part-299")).toBeNull();
-      expect((await one.pending("w")).timers.map(({ name }) => name)).toEqual(["$born"]);
-      await one.send(whole, "w", { type: "GO", id: "part-299" });
-      expect(await storage.load("w/part-299")).toMatchObject({ status: "active" });
-      await one.send(whole, "w", { type: "HALT" });
-      one.run();
-      await settled();
-      for (const n of [0, 270, 299]) {
-        expect(await one.read(`w/part-${n}`)).toMatchObject({ status: n === 299 ? "done" : "stopped" });
-      }
-      expect((await one.history("w")).map(({ event }) => event.type).slice(0, 4)).toEqual([
-        "$started",
-        "SPREAD",
-        "$born",
-        "GO",
-      ]);
-    }));
-
-  test("D18: the ids of children are used again, also where others have them", () =>
-    inWorld(adapter, async ({ engine, settled, storage, awaitsOutside }) => {
-      const one = await engine({ workflows: [whole, workflow(part)({ version: 1 })] });
-      one.run();
-      await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
-      await settled();
-      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
-      await settled();
-      expect(heard((await one.read("w"))?.context).length).toBe(2 * 299);
-      for (const n of [0, 270, 299]) {
-        expect(await storage.load(`w/part-${n}~2`)).toMatchObject({ status: "done" });
-      }
-      awaitsOutside("w");
-    }));
-
-  test("D18: an engine that stops before all have begun leaves the rest to the next one", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const one = await engine({ workflows: [whole] });
-      await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
-      await one.stop();
-      const two = await engine({ workflows: [whole] });
-      two.run();
-      await settled();
-      expect(await two.read("w/part-299")).toMatchObject({ status: "active" });
-      await two.send(whole, "w", { type: "HALT" });
-      await settled();
-      awaitsOutside("w");
-    }));
-
-  const runs = [
-    ["in their order", (n: number) => n, 600],
-    ["and one that throws alone is left over", (n: number) => (n === 400 ? Number.NaN : n), 400],
-  ] as const;
-  test.each(runs)(
-    "D18: messages that wait for one with a long snapshot make steps of one commit, %s",
-    (_, of, taken) =>
-      inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
-        const ledger = workflow(
-          setup({
-            types: {
-              context: {} as { filling: string; sum: readonly number[] },
-              events: {} as { type: "ADD"; n: number } | { type: "TELL"; count: number },
-            },
-          }).createMachine({
-            id: "ledger",
-            context: { filling: "x".repeat(20_000), sum: [] },
-            on: {
-              ADD: {
-                actions: assign({
-                  sum: ({ context, event }) => {
-                    if (Number.isNaN(event.n)) throw new Error("no number");
-                    return [...context.sum, event.n];
-                  },
-                }),
-              },
-            },
-          }),
-        )({ version: 1 });
-        const sender = workflow(
-          setup({ actors: { part }, actions: { tell: () => {} } }).createMachine({
-            id: "sender",
-            entry: enqueueActions(({ enqueue }) => {
-              for (let n = 0; n < 600; n++) {
-                const event = { type: "ADD", n: of(n) };
-                enqueue({ type: "tell", params: { machine: "ledger", id: "l", event } } as never);
-              }
-            }),
-          }),
-        )({ version: 1, effects: {} });
-        const one = await engine({ workflows: [ledger, sender] });
-        one.run();
-        await one.start(ledger, { id: "l", input: undefined });
-        await one.start(sender, { id: "s", input: undefined });
-        await settled();
-        const sum = (await one.read("l"))?.context["sum"] as number[];
-        expect(sum).toEqual(Array.from({ length: taken }, (_each, n) => n));
-        const rows = await one.history("l", { limit: 1_000 });
-        expect(rows.map(({ version }) => version)).toEqual(rows.map((_row, index) => index + 1));
-        expect(new Set(rows.slice(1).map(({ cause }) => cause?.kind))).toEqual(new Set(["message"]));
-        const commits = log.commits.filter(({ commit }) => commit.step?.id === "l");
-        expect(commits.length).toBeLessThanOrEqual(Math.ceil(taken / 256) + 2);
-        awaitsOutside("l", "s");
-      }),
-  );
+test("D18: a run of messages that loses each race to another process gets shorter, and comes through", async () => {
+  const rival = await engine(tellers);
+  const losing = await open((real) => ({
+    async commit(items: Parameters<typeof real.commit>[0]) {
+      const isLong = items.some(({ behind = [] }) => behind.length > 3);
+      if (isLong) await rival.send(tellers.child("tally"), "p/t", { type: "X" });
+      return real.commit(items);
+    },
+  }));
+  const one = await running({ workflows: [tellers], storage: losing }, "p");
+  await one.send(tellers, "p", { type: "GO" });
+  await settled();
+  expect(await one.read("p/t")).toMatchObject({ context: { count: TOLD } });
+  expect(await one.failingTasks()).toEqual([]);
+  awaitsOutside("p", "p/t");
 });
+
+test("D18: a step of many children that loses each race to another process begins fewer, and comes through", async () => {
+  const rival = await engine(whole);
+  const storage = await open();
+  let lost = 0;
+  const commit: typeof storage.commit = async (items) => {
+    const isLong = items.some(({ step, starts = [] }) => step !== undefined && starts.length > 3);
+    if (isLong && (lost += 1) < 40) await rival.send(whole, "w", { type: "GO", id: "nobody" });
+    return storage.commit(items);
+  };
+  const one = await running({ workflows: [whole], storage: { ...storage, commit } }, "w");
+  await one.send(whole, "w", { type: "SPREAD", ids: named(60), go: true });
+  await settled();
+  expect(lost).toBeLessThan(40);
+  const { context } = (await one.read("w")) ?? {};
+  expect(heard(context)).toHaveLength(59);
+  awaitsOutside("w");
+});
+
+test("D18: children that one commit has no room for begin right behind it, and take what was sent to them", async () => {
+  const one = await running(whole, "w");
+  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
+  await settled();
+  const { context } = (await one.read("w")) ?? {};
+  expect(context).toMatchObject({ failed: 1 });
+  expect(heard(context).toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 300 }, (_, n) => n).filter((n) => n !== 7),
+  );
+  const born = log.commits.map(({ commit }) => commit.starts?.length ?? 0).filter((count) => count > 1);
+  expect(born).toEqual([MOST - 1, 300 - MOST]);
+  expect((await one.pending("w")).tasks).toEqual([]);
+  expect((await one.read("w"))?.children ?? {}).toEqual({});
+  awaitsOutside("w");
+});
+
+test("D18: what comes before all children have begun waits for them, also when it ends them", async () => {
+  // Nothing that is armed is done here: the children are begun by what comes next.
+  const one = await engine(whole, "w");
+  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
+  expect(await storage.load("w/part-299")).toBeNull();
+  expect((await one.pending("w")).timers.map(({ name }) => name)).toEqual(["$born"]);
+  await one.send(whole, "w", { type: "GO", id: "part-299" });
+  expect(await storage.load("w/part-299")).toMatchObject({ status: "active" });
+  await one.send(whole, "w", { type: "HALT" });
+  one.run();
+  await settled();
+  for (const n of [0, 270, 299]) {
+    expect(await one.read(`w/part-${n}`)).toMatchObject({ status: n === 299 ? "done" : "stopped" });
+  }
+  expect((await one.history("w")).map(({ event }) => event.type).slice(0, 4)).toEqual([
+    "$started",
+    "SPREAD",
+    "$born",
+    "GO",
+  ]);
+});
+
+test("D18: the ids of children are used again, also where others have them", async () => {
+  const one = await running({ workflows: [whole, workflow(part)({ version: 1 })] }, "w");
+  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
+  await settled();
+  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
+  await settled();
+  expect(heard((await one.read("w"))?.context).length).toBe(2 * 299);
+  for (const n of [0, 270, 299]) {
+    expect(await storage.load(`w/part-${n}~2`)).toMatchObject({ status: "done" });
+  }
+  awaitsOutside("w");
+});
+
+test("D18: an engine that stops before all have begun leaves the rest to the next one", async () => {
+  const one = await engine(whole, "w");
+  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
+  await one.stop();
+  const two = await running(whole);
+  await settled();
+  expect(await two.read("w/part-299")).toMatchObject({ status: "active" });
+  await two.send(whole, "w", { type: "HALT" });
+  await settled();
+  awaitsOutside("w");
+});
+
+const runs = [
+  ["in their order", (n: number) => n, 600],
+  ["and one that throws alone is left over", (n: number) => (n === 400 ? Number.NaN : n), 400],
+] as const;
+test.each(runs)(
+  "D18: messages that wait for one with a long snapshot make steps of one commit, %s",
+  async (_, of, taken) => {
+    const ledger = workflow(
+      setup({
+        types: {
+          context: {} as { filling: string; sum: readonly number[] },
+          events: {} as { type: "ADD"; n: number } | { type: "TELL"; count: number },
+        },
+      }).createMachine({
+        id: "ledger",
+        context: { filling: "x".repeat(20_000), sum: [] },
+        on: {
+          ADD: {
+            actions: assign({
+              sum: ({ context, event }) => {
+                if (Number.isNaN(event.n)) throw new Error("no number");
+                return [...context.sum, event.n];
+              },
+            }),
+          },
+        },
+      }),
+    )({ version: 1 });
+    const sender = workflow(
+      setup({ actors: { part }, actions: { tell: () => {} } }).createMachine({
+        id: "sender",
+        entry: enqueueActions(({ enqueue }) => {
+          for (let n = 0; n < 600; n++) {
+            const event = { type: "ADD", n: of(n) };
+            enqueue({ type: "tell", params: { machine: "ledger", id: "l", event } } as never);
+          }
+        }),
+      }),
+    )({ version: 1, effects: {} });
+    const one = await running({ workflows: [ledger, sender] }, "l");
+    await one.start(sender, { id: "s", input: undefined });
+    await settled();
+    const sum = (await one.read("l"))?.context["sum"] as number[];
+    expect(sum).toEqual(Array.from({ length: taken }, (_each, n) => n));
+    const rows = await one.history("l", { limit: 1_000 });
+    expect(rows.map(({ version }) => version)).toEqual(rows.map((_row, index) => index + 1));
+    expect(new Set(rows.slice(1).map(({ cause }) => cause?.kind))).toEqual(new Set(["message"]));
+    const commits = log.commits.filter(({ commit }) => commit.step?.id === "l");
+    expect(commits.length).toBeLessThanOrEqual(Math.ceil(taken / 256) + 2);
+    awaitsOutside("l", "s");
+  },
+);
 
 const onSqlite = {
   make:
@@ -270,17 +252,13 @@ const onSqlite = {
 
 const COUNT = byDepth({ quick: 400, ci: 1_500, long: 10_000 });
 
-test(
+it(
   `D18: children by the thousand begin and are joined, in few commits of their parent`,
   { timeout: 300_000 },
   () =>
     inWorld(onSqlite, async (world) => {
-      const { engine, settled, log, awaitsOutside } = world;
-      const brief = createMachine({
-        id: "brief",
-        initial: "over",
-        states: { over: { type: "final" } },
-      });
+      const { running, settled, log, awaitsOutside } = world;
+      const brief = createMachine({ id: "brief", initial: "over", states: { over: { type: "final" } } });
       const host = workflow(
         setup({ types: { context: {} as { ended: number } }, actors: { brief } }).createMachine({
           id: "host",
@@ -295,9 +273,7 @@ test(
           },
         }),
       )({ version: 1 });
-      const one = await engine({ workflows: [host] });
-      one.run();
-      await one.start(host, { id: "h", input: undefined });
+      const one = await running(host, "h");
       await one.send(host, "h", { type: "GO" });
       await settled();
       expect(await one.read("h")).toMatchObject({ context: { ended: COUNT } });
@@ -310,14 +286,13 @@ test(
     }),
 );
 
-test(
+it(
   "F12: children by the thousand in a window of a hundred are joined, and the snapshot of their parent stays under 10 kB",
   { timeout: 300_000 },
   () =>
     inWorld(onSqlite, async (world) => {
-      const { engine, settled, log } = world;
-      const one = await engine({ workflows: [flow] });
-      one.run();
+      const { running, settled, log } = world;
+      const one = await running(flow);
       await one.start(flow, { id: "m", input: { mails: COUNT } });
       await settled();
       expect(await one.read("m")).toMatchObject({ status: "done", context: { begun: COUNT, sent: COUNT } });

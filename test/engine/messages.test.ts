@@ -1,218 +1,181 @@
 /** Machines that start each other and tell each other: messages arrive once, late ones come back. */
-import { assign, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { setup } from "xstate";
+import { expect } from "vitest";
 import { workflow, type TellParams } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { gate, until } from "../kit/engine-world.ts";
+import { counters } from "./counter.ts";
 import { family } from "./family.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 
-describe.each(drawn(adapters, "messages"))("messages on $name", (adapter) => {
-  test("a parent starts 40 children, one fails, and each tells it once", () =>
-    inWorld(adapter, async ({ engine, pass, settled, storage }) => {
-      const [parent, child] = family(async ({ id }) => ({
-        event: { type: id === "payroll/17" ? "BROKE" : "DONE" },
-      }));
-      const { run, start, read } = await engine({ workflows: [parent, child] });
-      run();
-      expect(await start(parent, { id: "payroll", input: { id: "payroll", children: 40 } })).toEqual({
-        ok: true,
-      });
-      await settled();
-      expect(await read("payroll")).toMatchObject({
-        value: "settled",
-        status: "done",
-        context: { started: 40, paid: 39, failed: 1 },
-      });
-      await pass(MINUTE);
-      expect(await read("payroll/16")).toMatchObject({ value: "paid" });
-      expect(await read("payroll/17")).toMatchObject({ value: "failed" });
-      const steps = await storage.history("payroll", { after: 0, limit: 100 });
-      expect(
-        steps
-          .slice(1)
-          .map(({ event }) => (JSON.parse(event) as { child: string }).child)
-          .toSorted(),
-      ).toEqual(Array.from({ length: 40 }, (_, index) => `payroll/${index}`).toSorted());
-    }));
+const { test, engine, running, storage, settled, pass, awaitsOutside } = engineTest("messages");
 
-  test("E11: two engines share the children, and each child works once", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      const worked: string[] = [];
-      const workflows = family(async ({ id }) => {
-        worked.push(id);
-        return { event: { type: "DONE" } };
-      });
-      const [one, other] = [await engine({ workflows, slots: 4 }), await engine({ workflows, slots: 4 })];
-      one.run();
-      other.run();
-      await one.start(workflows[0], { id: "p", input: { id: "p", children: 30 } });
-      await pass(2 * MINUTE);
-      expect(await other.read("p")).toMatchObject({ value: "settled", context: { paid: 30 } });
-      expect(worked.toSorted()).toEqual(Array.from({ length: 30 }, (_, index) => `p/${index}`).toSorted());
-    }));
+test("a parent starts 40 children, one fails, and each tells it once", async () => {
+  const [parent, child] = family(async ({ id }) => ({
+    event: { type: id === "payroll/17" ? "BROKE" : "DONE" },
+  }));
+  const { start, read } = await running({ workflows: [parent, child] });
+  expect(await start(parent, { id: "payroll", input: { id: "payroll", children: 40 } })).toEqual({
+    ok: true,
+  });
+  await settled();
+  expect(await read("payroll")).toMatchObject({
+    value: "settled",
+    status: "done",
+    context: { started: 40, paid: 39, failed: 1 },
+  });
+  await pass(MINUTE);
+  expect(await read("payroll/16")).toMatchObject({ value: "paid" });
+  expect(await read("payroll/17")).toMatchObject({ value: "failed" });
+  const steps = await storage.history("payroll", { after: 0, limit: 100 });
+  expect(
+    steps
+      .slice(1)
+      .map(({ event }) => (JSON.parse(event) as { child: string }).child)
+      .toSorted(),
+  ).toEqual(Array.from({ length: 40 }, (_, index) => `payroll/${index}`).toSorted());
+});
 
-  test("what is told after the parent's end comes back as otherwise", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const working = gate();
-      const [parent, child] = family(async () => {
-        await working.opened;
-        return { event: { type: "DONE" } };
-      });
-      const { run, start, send, read } = await engine({ workflows: [parent, child] });
-      run();
-      await start(parent, { id: "p", input: { id: "p", children: 1 } });
-      await send(parent, "p", { type: "CLOSE" });
-      working.open();
-      await settled();
-      expect(await read("p")).toMatchObject({ value: "closed", status: "done" });
-      expect(await read("p/0")).toMatchObject({ value: "orphaned", status: "done" });
-    }));
+test("E11: two engines share the children, and each child works once", async () => {
+  const worked: string[] = [];
+  const workflows = family(async ({ id }) => {
+    worked.push(id);
+    return { event: { type: "DONE" } };
+  });
+  const [one, other] = [await engine({ workflows, slots: 4 }), await engine({ workflows, slots: 4 })];
+  one.run();
+  other.run();
+  await one.start(workflows[0], { id: "p", input: { id: "p", children: 30 } });
+  await pass(2 * MINUTE);
+  expect(await other.read("p")).toMatchObject({ value: "settled", context: { paid: 30 } });
+  expect(worked.toSorted()).toEqual(Array.from({ length: 30 }, (_, index) => `p/${index}`).toSorted());
+});
 
-  test("what is told without otherwise after the parent's end is dropped", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const working = gate();
-      const [parent, child] = family(async () => {
-        await working.opened;
-        return { event: { type: "BROKE" } };
-      });
-      const { run, start, send, read } = await engine({ workflows: [parent, child] });
-      run();
-      await start(parent, { id: "p", input: { id: "p", children: 1 } });
-      await send(parent, "p", { type: "CLOSE" });
-      working.open();
-      await settled();
-      expect(await read("p/0")).toMatchObject({ value: "failed" });
-      expect(await storage.nextDue([parent.key, child.key])).toBeNull();
-    }));
+test.each([
+  { type: "DONE", way: "comes back as otherwise", value: "orphaned" },
+  { type: "BROKE", way: "is dropped where there is no otherwise", value: "failed" },
+] as const)("what is told after the parent's end $way", async ({ type, value }) => {
+  const working = gate();
+  const [parent, child] = family(() => working.opened.then(() => ({ event: { type } })));
+  const { start, send, read } = await running({ workflows: [parent, child] });
+  await start(parent, { id: "p", input: { id: "p", children: 1 } });
+  await send(parent, "p", { type: "CLOSE" });
+  working.open();
+  await settled();
+  expect(await read("p")).toMatchObject({ value: "closed", status: "done" });
+  expect(await read("p/0")).toMatchObject({ value, status: "done" });
+  expect(await storage.nextDue([parent.key, child.key])).toBeNull();
+});
 
-  test("a message to somebody who is not there yet waits with growing pauses and is not lost", () =>
-    inWorld(adapter, async ({ engine, pass, settled, awaitsOutside }) => {
-      const [parent, child] = family(async ({ id }) =>
-        id === "early" ? { event: { type: "DONE" } } : undefined,
-      );
-      const { run, start, read } = await engine({ workflows: [parent, child] });
-      run();
-      await start(child, { id: "early", input: { id: "early", parent: "late" } });
-      await pass(5_000);
-      await start(parent, { id: "late", input: { id: "late", children: 1 } });
-      await settled();
-      expect(await read("late")).toMatchObject({ value: "waiting" });
-      await pass(MINUTE);
-      expect(await read("late")).toMatchObject({ value: "settled", context: { paid: 1 } });
-      awaitsOutside("late/0");
-    }));
+test("a message to somebody who is not there yet waits with growing pauses and is not lost", async () => {
+  const [parent, child] = family(async ({ id }) =>
+    id === "early" ? { event: { type: "DONE" } } : undefined,
+  );
+  const { start, read } = await running({ workflows: [parent, child] });
+  await start(child, { id: "early", input: { id: "early", parent: "late" } });
+  await pass(5_000);
+  await start(parent, { id: "late", input: { id: "late", children: 1 } });
+  await settled();
+  expect(await read("late")).toMatchObject({ value: "waiting" });
+  await pass(MINUTE);
+  expect(await read("late")).toMatchObject({ value: "settled", context: { paid: 1 } });
+  awaitsOutside("late/0");
+});
 
-  test("starting somebody who is there already changes nothing", () =>
-    inWorld(adapter, async ({ engine, settled, pass }) => {
-      const [parent, child] = family(async () => ({ event: { type: "DONE" } }));
-      const { run, start, read } = await engine({ workflows: [parent, child] });
-      await start(child, { id: "p/0", input: { id: "p/0", parent: "p" } });
-      await start(parent, { id: "p", input: { id: "p", children: 1 } });
-      run();
-      await settled();
-      expect(await read("p")).toMatchObject({ value: "settled", context: { paid: 1 } });
-      await pass(MINUTE);
-    }));
+test("starting somebody who is there already changes nothing", async () => {
+  const [parent, child] = family(async () => ({ event: { type: "DONE" } }));
+  const { run, start, read } = await engine({ workflows: [parent, child] });
+  await start(child, { id: "p/0", input: { id: "p/0", parent: "p" } });
+  await start(parent, { id: "p", input: { id: "p", children: 1 } });
+  run();
+  await settled();
+  expect(await read("p")).toMatchObject({ value: "settled", context: { paid: 1 } });
+  await pass(MINUTE);
+});
 
-  test("of 150 racing senders of an event that always counts, each is counted", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const chart = setup({
-        types: { context: {} as { count: number }, events: {} as { type: "ADD" } },
-      }).createMachine({
-        id: "counter",
-        context: () => ({ count: 0 }),
-        on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
-      });
-      const counter = workflow(chart)({ version: 1, effects: {} });
-      const [one, other] = [await engine({ workflows: [counter] }), await engine({ workflows: [counter] })];
-      await one.start(counter, { id: "c", input: undefined });
-      await Promise.all(
-        Array.from({ length: 150 }, (_, index) =>
-          (index % 5 === 0 ? other : one).send(counter, "c", { type: "ADD" }),
-        ),
-      );
-      expect(await one.read("c")).toMatchObject({ context: { count: 150 } });
-      awaitsOutside("c");
-    }));
+test("of 150 racing senders of an event that always counts, each is counted", async () => {
+  const [one, other] = [await engine(counters), await engine(counters)];
+  await one.start(counters, { id: "c", input: undefined });
+  await Promise.all(
+    Array.from({ length: 150 }, (_, index) =>
+      (index % 5 === 0 ? other : one).send(counters, "c", { type: "ADD" }),
+    ),
+  );
+  expect(await one.read("c")).toMatchObject({ context: { count: 150 } });
+  awaitsOutside("c");
+});
 
-  test("an effect of the final state runs, and what it brings back of events is dropped", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const chart = setup({
-        types: { events: {} as { type: "GO" } | { type: "AGAIN" } },
-        actions: { thank: () => {} },
-      }).createMachine({
-        id: "polite",
-        initial: "here",
-        on: { AGAIN: ".here" },
-        states: { here: { on: { GO: "end" } }, end: { type: "final", entry: "thank" } },
-      });
-      let thanked = 0;
-      const polite = workflow(chart)({
-        version: 1,
-        effects: {
-          thank: async () => {
-            thanked += 1;
-            return { event: { type: "AGAIN" } };
-          },
-        },
-      });
-      const { run, start, send, read } = await engine({ workflows: [polite] });
-      run();
-      await start(polite, { id: "x", input: undefined });
-      await send(polite, "x", { type: "GO" });
-      await settled();
-      expect(thanked).toBe(1);
-      expect(await read("x")).toMatchObject({ value: "end", status: "done" });
-      expect(await storage.nextDue([polite.key])).toBeNull();
-    }));
+test("an effect of the final state runs, and what it brings back of events is dropped", async () => {
+  const chart = setup({
+    types: { events: {} as { type: "GO" } | { type: "AGAIN" } },
+    actions: { thank: () => {} },
+  }).createMachine({
+    id: "polite",
+    initial: "here",
+    on: { AGAIN: ".here" },
+    states: { here: { on: { GO: "end" } }, end: { type: "final", entry: "thank" } },
+  });
+  let thanked = 0;
+  const polite = workflow(chart)({
+    version: 1,
+    effects: {
+      thank: async () => {
+        thanked += 1;
+        return { event: { type: "AGAIN" } };
+      },
+    },
+  });
+  const { send, read } = await running(polite, "x");
+  await send(polite, "x", { type: "GO" });
+  await settled();
+  expect(thanked).toBe(1);
+  expect(await read("x")).toMatchObject({ value: "end", status: "done" });
+  expect(await storage.nextDue([polite.key])).toBeNull();
+});
 
-  test("two that tell each other go back and forth without a deadlock", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const chart = setup({
-        types: {
-          context: {} as { other: string; left: number },
-          input: {} as { other: string; left: number },
-          events: {} as { type: "BALL"; left: number },
-        },
-        actions: { tell: (_, _params: TellParams) => {} },
-        guards: { goesOn: (_, { left }: { left: number }) => left > 0 },
-      }).createMachine({
-        id: "player",
-        context: ({ input }) => input,
-        initial: "playing",
-        states: {
-          playing: {
-            on: {
-              BALL: {
-                guard: { type: "goesOn", params: ({ event }) => ({ left: event.left }) },
-                actions: {
-                  type: "tell",
-                  params: ({ context, event }) => ({
-                    machine: "player",
-                    id: context.other,
-                    event: { type: "BALL", left: event.left - 1 },
-                  }),
-                },
-              },
+test("two that tell each other go back and forth without a deadlock", async () => {
+  const chart = setup({
+    types: {
+      context: {} as { other: string; left: number },
+      input: {} as { other: string; left: number },
+      events: {} as { type: "BALL"; left: number },
+    },
+    actions: { tell: (_, _params: TellParams) => {} },
+    guards: { goesOn: (_, { left }: { left: number }) => left > 0 },
+  }).createMachine({
+    id: "player",
+    context: ({ input }) => input,
+    initial: "playing",
+    states: {
+      playing: {
+        on: {
+          BALL: {
+            guard: { type: "goesOn", params: ({ event }) => ({ left: event.left }) },
+            actions: {
+              type: "tell",
+              params: ({ context, event }) => ({
+                machine: "player",
+                id: context.other,
+                event: { type: "BALL", left: event.left - 1 },
+              }),
             },
           },
         },
-      });
-      const player = workflow(chart)({ version: 1, effects: {} });
-      const { run, start, send, subscribe } = await engine({ workflows: [player] });
-      let steps = 0;
-      subscribe(({ commit }) => {
-        if (commit.step !== undefined) steps += 1;
-      });
-      run();
-      await start(player, { id: "a", input: { other: "b", left: 0 } });
-      await start(player, { id: "b", input: { other: "a", left: 0 } });
-      await send(player, "a", { type: "BALL", left: 20 });
-      await until(() => steps === 20);
-      await settled();
-      awaitsOutside("a", "b");
-    }));
+      },
+    },
+  });
+  const player = workflow(chart)({ version: 1, effects: {} });
+  const { run, start, send, subscribe } = await engine(player);
+  let steps = 0;
+  subscribe(({ commit }) => {
+    if (commit.step !== undefined) steps += 1;
+  });
+  run();
+  await start(player, { id: "a", input: { other: "b", left: 0 } });
+  await start(player, { id: "b", input: { other: "a", left: 0 } });
+  await send(player, "a", { type: "BALL", left: 20 });
+  await until(() => steps === 20);
+  await settled();
+  awaitsOutside("a", "b");
 });

@@ -56,10 +56,7 @@ function shipment(notes: Notes, isLater: boolean) {
             invoke: {
               id: "packer",
               src: "packing",
-              onDone: {
-                target: "done",
-                actions: assign({ parcels: ({ event }) => event.output }),
-              },
+              onDone: { target: "done", actions: assign({ parcels: ({ event }) => event.output }) },
             },
           },
           done: { type: "final" },
@@ -76,10 +73,7 @@ function shipment(notes: Notes, isLater: boolean) {
       tracking: {
         meta: { watches: ["parcel"] },
         initial: "watching",
-        states: {
-          watching: { after: { [(isLater ? 6 : 5) * MINUTE]: "done" } },
-          done: { type: "final" },
-        },
+        states: { watching: { after: { [(isLater ? 6 : 5) * MINUTE]: "done" } }, done: { type: "final" } },
       },
     },
   });
@@ -122,12 +116,10 @@ async function life(adapter: Adapter, death?: Death): Promise<Life> {
   await inWorld(adapter, async (world) => {
     const old = workflow(shipment(notes, false))({ version: 1, watches });
     // It begins and does nothing of what it has begun: all of it waits for version 2.
-    const before = await world.engine({ workflows: [old], watchers });
-    await before.start(old, { id: "s", input: undefined });
+    await world.engine({ workflows: [old], watchers }, "s");
     const workflows = [now(notes)];
     commits = await lived(world, workflows, death);
-    const after = await world.engine({ workflows, watchers });
-    after.run();
+    const after = await world.running({ workflows, watchers });
     await world.pass(10 * MINUTE);
     end = await after.read("s");
     expect(await world.storage.find({ table: watchRows })).toEqual([]);

@@ -1,10 +1,8 @@
 /** D15: what one sender tells one target arrives in the order of its steps; effects of one step begin in their order. */
 import { assign, sendTo, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { workflow } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 const TOLD = 120;
@@ -132,63 +130,54 @@ const sender = workflow(
   }),
 )({ version: 1, effects: {} });
 
-describe.each(drawn(adapters, "order"))("order on $name", (adapter) => {
-  test("D15: ADD, ADD, ADD, END in one step to one child come to 3, over two engines and with one failed attempt", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      const parents = adders();
-      const [one, two] = [await engine({ workflows: [parents] }), await engine({ workflows: [parents] })];
-      await one.start(parents, { id: "p", input: undefined });
-      one.run();
-      two.run();
-      await one.send(parents, "p", { type: "GO" });
-      await pass(MINUTE);
-      expect(await one.read("p")).toMatchObject({ status: "done", context: { heard: { sum: 3 } } });
-    }));
+const { test, engine, settled, pass, awaitsOutside } = engineTest("order");
 
-  test("D15: messages of one sender to one target arrive in the order of its steps, over two engines and with one failed attempt", () =>
-    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
-      const sink = sinks();
-      const workflows = [sender, sink];
-      const [one, two] = [await engine({ workflows }), await engine({ workflows })];
-      await one.start(sink, { id: "sink", input: undefined });
-      await one.start(sender, { id: "sender", input: undefined });
-      one.run();
-      two.run();
-      const says = Array.from({ length: TOLD }, (_, index) =>
-        (index % 2 === 0 ? one : two).send(sender, "sender", { type: "SAY" }),
-      );
-      await Promise.all(says);
-      await pass(MINUTE);
-      const heard = Array.from({ length: TOLD }, (_, index) => index + 1);
-      expect((await one.read("sink"))?.context).toEqual({ heard });
-      awaitsOutside("sink", "sender");
-    }));
+test("D15: ADD, ADD, ADD, END in one step to one child come to 3, over two engines and with one failed attempt", async () => {
+  const parents = adders();
+  const [one, two] = [await engine(parents), await engine(parents)];
+  await one.start(parents, { id: "p", input: undefined });
+  one.run();
+  two.run();
+  await one.send(parents, "p", { type: "GO" });
+  await pass(MINUTE);
+  expect(await one.read("p")).toMatchObject({ status: "done", context: { heard: { sum: 3 } } });
+});
 
-  test("D15: the effects of one step begin in their order", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const names = ["first", "second", "third", "fourth"] as const;
-      const begun: string[] = [];
-      const note = (name: string) => async () => void begun.push(name);
-      const chart = setup({
-        types: { events: {} as { readonly type: "AGAIN" } },
-        actions: { first: () => {}, second: () => {}, third: () => {}, fourth: () => {} },
-      }).createMachine({ id: "notes", entry: [...names], on: { AGAIN: { actions: [...names] } } });
-      const notes = workflow(chart)({
-        version: 1,
-        effects: {
-          first: note("first"),
-          second: note("second"),
-          third: note("third"),
-          fourth: note("fourth"),
-        },
-      });
-      const one = await engine({ workflows: [notes] });
-      await one.start(notes, { id: "n", input: undefined });
-      one.run();
-      await settled();
-      await one.send(notes, "n", { type: "AGAIN" });
-      await settled();
-      expect(begun).toEqual([...names, ...names]);
-      awaitsOutside("n");
-    }));
+test("D15: messages of one sender to one target arrive in the order of its steps, over two engines and with one failed attempt", async () => {
+  const sink = sinks();
+  const workflows = [sender, sink];
+  const [one, two] = [await engine({ workflows }), await engine({ workflows })];
+  await one.start(sink, { id: "sink", input: undefined });
+  await one.start(sender, { id: "sender", input: undefined });
+  one.run();
+  two.run();
+  const says = Array.from({ length: TOLD }, (_, index) =>
+    (index % 2 === 0 ? one : two).send(sender, "sender", { type: "SAY" }),
+  );
+  await Promise.all(says);
+  await pass(MINUTE);
+  const heard = Array.from({ length: TOLD }, (_, index) => index + 1);
+  expect((await one.read("sink"))?.context).toEqual({ heard });
+  awaitsOutside("sink", "sender");
+});
+
+test("D15: the effects of one step begin in their order", async () => {
+  const names = ["first", "second", "third", "fourth"] as const;
+  const begun: string[] = [];
+  const note = (name: string) => async () => void begun.push(name);
+  const chart = setup({
+    types: { events: {} as { readonly type: "AGAIN" } },
+    actions: { first: () => {}, second: () => {}, third: () => {}, fourth: () => {} },
+  }).createMachine({ id: "notes", entry: [...names], on: { AGAIN: { actions: [...names] } } });
+  const notes = workflow(chart)({
+    version: 1,
+    effects: { first: note("first"), second: note("second"), third: note("third"), fourth: note("fourth") },
+  });
+  const one = await engine(notes, "n");
+  one.run();
+  await settled();
+  await one.send(notes, "n", { type: "AGAIN" });
+  await settled();
+  expect(begun).toEqual([...names, ...names]);
+  awaitsOutside("n");
 });

@@ -1,13 +1,12 @@
 /** A storage that does not answer for longer than a lease, while every process lives. */
 import { assign, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { workflow } from "paystate/engine";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
-import { job, type Job } from "./job.ts";
+import { gate, turns } from "../kit/engine-world.ts";
+import { job } from "./job.ts";
+import { Wire } from "./wire.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const LEASE = 15_000;
 const OUTAGE = 22_000;
@@ -25,70 +24,13 @@ class Hands {
     this.begun.push(id);
     signal.addEventListener("abort", () => this.aborted.push(id));
     await this.finish.opened;
-    return { event: { type: "DONE", by: id } };
+    return id;
   });
 }
 
-/** The way from processes to their storage: it can be cut, and it is known when nothing is under way. */
-class Wire {
-  isCut = false;
-  readonly #world: EngineWorld;
-  #calls = 0;
-
-  constructor(world: EngineWorld) {
-    this.#world = world;
-  }
-
-  /** A process that works behind this wire. */
-  async begin(jobs: Job): ReturnType<EngineWorld["engine"]> {
-    const process = await this.#world.engine({
-      workflows: [jobs],
-      storage: this.#through(await this.#world.open()),
-    });
-    process.run();
-    return process;
-  }
-
-  /** Turns the clock in small steps, in each of which all that is due has its turn. */
-  async pass(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += STEP) {
-      this.#world.clock.advance(STEP);
-      await this.idle();
-    }
-  }
-
-  /** Resolves when no call has been under way for some turns of the event loop. */
-  async idle(): Promise<void> {
-    for (let quiet = 0; quiet < 8;) {
-      await turns(1);
-      quiet = this.#calls === 0 ? quiet + 1 : 0;
-    }
-  }
-
-  #through(storage: PaymentStorage): PaymentStorage {
-    return new Proxy(storage, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function" || name === "onWake" || name === "close") return member;
-        return async (...given: readonly unknown[]): Promise<unknown> => {
-          if (this.isCut) throw new Error("no connection");
-          this.#calls += 1;
-          try {
-            return await (member.apply(target, given) as Promise<unknown>);
-          } finally {
-            this.#calls -= 1;
-          }
-        };
-      },
-    });
-  }
-}
-
 /** How many of the tasks are held by a living process, and how many are suspects. */
-async function standing({ storage }: EngineWorld): Promise<{ held: number; suspects: number }> {
-  const found = await Promise.all(
-    names.map((id) => storage.tasks({ order: "instance", instance: id, limit: 9 })),
-  );
+async function standing(): Promise<{ held: number; suspects: number }> {
+  const found = await Promise.all(names.map((id) => tasksOf(id)));
   const tasks = found.flat();
   return {
     held: tasks.filter(({ isHeld }) => isHeld).length,
@@ -96,144 +38,132 @@ async function standing({ storage }: EngineWorld): Promise<{ held: number; suspe
   };
 }
 
-describe.each(drawn(adapters, "outages"))("outages on $name", (adapter) => {
-  test("D2: two living processes without a storage for longer than a lease: all forty are told to stop, and are done once where they do not", () =>
-    inWorld(adapter, async (world) => {
-      const { begun, aborted, finish, jobs } = new Hands();
-      const wire = new Wire(world);
-      const holder = await wire.begin(jobs);
-      for (const id of names) await holder.start(jobs, { id, input: { id } });
-      await wire.idle();
-      const other = await wire.begin(jobs);
-      // Many at different places of the beat, each longer than the lease.
-      for (let round = 0; round < 7; round++) {
-        await wire.pass(10_000 + round * STEP);
-        wire.isCut = true;
-        await wire.pass(OUTAGE);
-        wire.isCut = false;
-        await wire.pass(LEASE);
-        expect(await standing(world)).toEqual({ held: 40, suspects: 0 });
-      }
-      expect(aborted).toEqual(names);
-      finish.open();
-      await world.settled();
-      expect(begun).toEqual(names);
-      for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
-      expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
-    }));
+const { test, world, engine, running, clock, open, settled, tasksOf, awaitsOutside } = engineTest("outages");
 
-  test("D2: where one process alone is cut off, its tasks go to another, each once", () =>
-    inWorld(adapter, async (world) => {
-      const { begun, aborted, finish, jobs } = new Hands();
-      const [cut, whole] = [new Wire(world), new Wire(world)];
-      const holder = await cut.begin(jobs);
-      for (const id of names) await holder.start(jobs, { id, input: { id } });
-      await cut.idle();
-      const other = await whole.begin(jobs);
-      const pass = async (ms: number): Promise<void> => {
-        for (let passed = 0; passed < ms; passed += STEP) {
-          await cut.pass(STEP);
-          await whole.idle();
-        }
-      };
-      await pass(10_000);
-      cut.isCut = true;
-      await pass(OUTAGE);
-      expect(begun).toEqual([...names, ...names]);
-      cut.isCut = false;
-      await pass(LEASE);
-      expect(aborted).toEqual(names);
-      expect(await standing(world)).toEqual({ held: 40, suspects: 40 });
-      finish.open();
-      await world.settled();
-      expect(begun).toEqual([...names, ...names]);
-      for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
-      expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
-    }));
+test("D2: two living processes without a storage for longer than a lease: all forty are told to stop, and are done once where they do not", async () => {
+  const { begun, aborted, finish, jobs } = new Hands();
+  const wire = new Wire(world, STEP);
+  const holder = await running({ workflows: [jobs], storage: await wire.storage() });
+  for (const id of names) await holder.start(jobs, { id, input: { id } });
+  await wire.idle();
+  const other = await running({ workflows: [jobs], storage: await wire.storage() });
+  // Many at different places of the beat, each longer than the lease.
+  for (let round = 0; round < 7; round++) {
+    await wire.pass(10_000 + round * STEP);
+    wire.isCut = true;
+    await wire.pass(OUTAGE);
+    wire.isCut = false;
+    await wire.pass(LEASE);
+    expect(await standing()).toEqual({ held: 40, suspects: 0 });
+  }
+  expect(aborted).toEqual(names);
+  finish.open();
+  await world.settled();
+  expect(begun).toEqual(names);
+  for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
+  expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
+});
 
-  test("D49: of four sends to one instance none waits for longer than the first while the storage is away", () =>
-    inWorld(adapter, async ({ engine, clock, open, awaitsOutside }) => {
-      const types = { context: {} as { sum: number }, events: {} as { type: "ADD" } };
-      const chart = setup({ types }).createMachine({
-        id: "sum",
-        context: { sum: 0 },
-        on: { ADD: { actions: assign({ sum: ({ context }) => context.sum + 1 }) } },
-      });
-      const sums = workflow(chart)({ version: 1 });
-      const storage = await open();
-      let isAway = false;
-      const error = new StorageUnusable("unavailable", "the server is away");
-      const commit: typeof storage.commit = async (items) => {
-        if (!isAway) return storage.commit(items);
-        await clock.sleep(10_000);
-        return items.map(() => ({ ok: false, conflict: "failed", error }));
-      };
-      const one = await engine({ workflows: [sums], storage: { ...storage, commit } });
-      await one.start(sums, { id: "s", input: undefined });
-      awaitsOutside("s");
-      isAway = true;
-      const ended: unknown[] = [];
-      for (let index = 0; index < 4; index++) {
-        one.send(sums, "s", { type: "ADD" }).then(
-          (sent) => ended.push(sent.kind),
-          (reason: unknown) => ended.push(reason),
-        );
-      }
-      await turns(20);
-      expect(ended).toEqual([]);
-      clock.advance(10_000);
-      await turns(20);
-      expect(ended).toEqual([error, error, error, error]);
-      isAway = false;
-      expect(await one.send(sums, "s", { type: "ADD" })).toMatchObject({ snapshot: { context: { sum: 1 } } });
-    }));
+test("D2: where one process alone is cut off, its tasks go to another, each once", async () => {
+  const { begun, aborted, finish, jobs } = new Hands();
+  const [cut, whole] = [new Wire(world, STEP), new Wire(world, STEP)];
+  const holder = await running({ workflows: [jobs], storage: await cut.storage() });
+  for (const id of names) await holder.start(jobs, { id, input: { id } });
+  await cut.idle();
+  const other = await running({ workflows: [jobs], storage: await whole.storage() });
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += STEP) {
+      await cut.pass(STEP);
+      await whole.idle();
+    }
+  };
+  await pass(10_000);
+  cut.isCut = true;
+  await pass(OUTAGE);
+  expect(begun).toEqual([...names, ...names]);
+  cut.isCut = false;
+  await pass(LEASE);
+  expect(aborted).toEqual(names);
+  expect(await standing()).toEqual({ held: 40, suspects: 40 });
+  finish.open();
+  await world.settled();
+  expect(begun).toEqual([...names, ...names]);
+  for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
+  expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
+});
 
-  test("D37: an effect that meets a database of its own which cannot be used has not failed, and is told on the log", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      let isUsable = false;
-      const jobs = job(async ({ id }) => {
-        if (!isUsable) throw new StorageUnusable("access_denied", "mend the password");
-        return { event: { type: "DONE", by: id } };
-      });
-      const logged: unknown[] = [];
-      const warn = (fields: object, message: string): void => void logged.push({ ...fields, message });
-      const nothing = (): void => {};
-      const logger = { debug: nothing, info: nothing, warn, error: nothing };
-      const { run, start, read, failingTasks } = await engine({ workflows: [jobs], logger });
-      await start(jobs, { id: "j", input: { id: "j" } });
-      run();
-      await settled();
-      expect(logged).toMatchObject([
-        {
-          instance: "j",
-          name: "work",
-          err: { code: "access_denied" },
-          message: "a task waits for a database",
-        },
-      ]);
-      expect(await failingTasks()).toEqual([]);
-      isUsable = true;
-      clock.advance(1_200);
-      await settled();
-      expect(await read("j")).toMatchObject({ status: "done" });
-    }));
+test("D49: of four sends to one instance none waits for longer than the first while the storage is away", async () => {
+  const types = { context: {} as { sum: number }, events: {} as { type: "ADD" } };
+  const chart = setup({ types }).createMachine({
+    id: "sum",
+    context: { sum: 0 },
+    on: { ADD: { actions: assign({ sum: ({ context }) => context.sum + 1 }) } },
+  });
+  const sums = workflow(chart)({ version: 1 });
+  let isAway = false;
+  const error = new StorageUnusable("unavailable", "the server is away");
+  const away = await open((real) => ({
+    async commit(items: Parameters<typeof real.commit>[0]) {
+      if (!isAway) return real.commit(items);
+      await clock.sleep(10_000);
+      return items.map(() => ({ ok: false as const, conflict: "failed" as const, error }));
+    },
+  }));
+  const one = await engine({ workflows: [sums], storage: away }, "s");
+  awaitsOutside("s");
+  isAway = true;
+  const ended: unknown[] = [];
+  for (let index = 0; index < 4; index++) {
+    one.send(sums, "s", { type: "ADD" }).then(
+      (sent) => ended.push(sent.kind),
+      (reason: unknown) => ended.push(reason),
+    );
+  }
+  await turns(20);
+  expect(ended).toEqual([]);
+  clock.advance(10_000);
+  await turns(20);
+  expect(ended).toEqual([error, error, error, error]);
+  isAway = false;
+  expect(await one.send(sums, "s", { type: "ADD" })).toMatchObject({ snapshot: { context: { sum: 1 } } });
+});
 
-  test("after an outage that ended no lease, what is due is claimed at once", () =>
-    inWorld(adapter, async (world) => {
-      const { begun, finish, jobs } = new Hands();
-      const wire = new Wire(world);
-      const process = await wire.begin(jobs);
-      await wire.pass(3_000);
-      wire.isCut = true;
-      await wire.pass(5_000);
-      const idle = await world.engine({ workflows: [jobs] });
-      await idle.start(jobs, { id: "j00", input: { id: "j00" } });
-      expect(begun).toEqual([]);
-      wire.isCut = false;
-      await wire.pass(2_000);
-      expect(begun).toEqual(["j00"]);
-      finish.open();
-      await process.settled();
-      expect(await process.read("j00")).toMatchObject({ value: "done" });
-    }));
+test("D37: an effect that meets a database of its own which cannot be used has not failed, and is told on the log", async () => {
+  let isUsable = false;
+  const jobs = job(async ({ id }) => {
+    if (!isUsable) throw new StorageUnusable("access_denied", "mend the password");
+    return id;
+  });
+  const logged: unknown[] = [];
+  const warn = (fields: object, message: string): void => void logged.push({ ...fields, message });
+  const nothing = (): void => {};
+  const logger = { debug: nothing, info: nothing, warn, error: nothing };
+  const { run, read, failingTasks } = await engine({ workflows: [jobs], logger }, "j");
+  run();
+  await settled();
+  expect(logged).toMatchObject([
+    { instance: "j", name: "work", err: { code: "access_denied" }, message: "a task waits for a database" },
+  ]);
+  expect(await failingTasks()).toEqual([]);
+  isUsable = true;
+  clock.advance(1_200);
+  await settled();
+  expect(await read("j")).toMatchObject({ status: "done" });
+});
+
+test("after an outage that ended no lease, what is due is claimed at once", async () => {
+  const { begun, finish, jobs } = new Hands();
+  const wire = new Wire(world, STEP);
+  const process = await running({ workflows: [jobs], storage: await wire.storage() });
+  await wire.pass(3_000);
+  wire.isCut = true;
+  await wire.pass(5_000);
+  await world.engine(jobs, "j00");
+  expect(begun).toEqual([]);
+  wire.isCut = false;
+  await wire.pass(2_000);
+  expect(begun).toEqual(["j00"]);
+  finish.open();
+  await process.settled();
+  expect(await process.read("j00")).toMatchObject({ value: "done" });
 });

@@ -1,14 +1,13 @@
 /** Failures put right: dead letters tried again or dropped, instances stopped and removed. */
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createMachine, fromPromise, setup } from "xstate";
 import { UnknownWorkflow, workflow, type Logger } from "paystate/engine";
 import { silentLogger } from "../../src/core/runtime.ts";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, until } from "../kit/engine-world.ts";
+import { gate, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const LEASE = 15_000;
 
@@ -45,240 +44,198 @@ const hangings = workflow(chart)({ version: 1 });
 /** A logger that keeps the fields of its warnings. */
 function recordedWarnings() {
   const warnings: Record<string, unknown>[] = [];
-  const logger: Logger = {
-    ...silentLogger,
-    warn: (fields) => void warnings.push({ ...fields }),
-  };
+  const logger: Logger = { ...silentLogger, warn: (fields) => void warnings.push({ ...fields }) };
   return { logger, warnings };
 }
 
-describe.each(drawn(adapters, "putting right"))("putting right on $name", (adapter) => {
-  test("a dead letter is listed, not tried by itself, and done at once after retry", () =>
-    inWorld(adapter, async ({ engine, clock, open, settled }) => {
-      const hanging = gate();
-      let isPoison = true;
-      let begun = 0;
-      const poison = job(async () => {
-        begun += 1;
-        if (isPoison) await hanging.opened;
-        return { event: { type: "DONE", by: "healed" } };
-      });
-      for (const life of [1, 2]) {
-        // Its clock stands still, so it sends no heartbeat and its lease runs out.
-        const frozen = virtualClock(clock.now());
-        const dying = await engine({
-          workflows: [poison],
-          storage: await open(),
-          clock: frozen,
-          maxCrashes: 1,
-        });
-        dying.run();
-        if (life === 1) await dying.start(poison, { id: "j", input: { id: "j" } });
-        await until(() => begun === life);
-        clock.advance(LEASE);
-      }
-      const living = await engine({ workflows: [poison], maxCrashes: 1 });
-      living.run();
-      await living.settled();
-      const [letter] = await living.deadLetters();
-      const task = await taskIdAt(living, "j");
-      expect(letter).toMatchObject({
-        id: task,
-        instance: "j",
-        name: "work",
-        crashes: 2,
-        since: clock.now(),
-      });
-      expect((await living.pending("j")).tasks).toMatchObject([{ id: task, deadAt: clock.now() }]);
-      expect((await living.list({ failing: true })).instances).toMatchObject([{ id: "j" }]);
-      clock.advance(10 * LEASE);
-      await living.settled();
-      expect(await living.read("j")).toMatchObject({ value: "working" });
+const { test, engine, running, clock, open, settled, pass, awaitsOutside } = engineTest("putting right");
 
-      isPoison = false;
-      expect(await living.retry(task)).toBe(true);
-      await living.settled();
-      expect(await living.read("j")).toMatchObject({ value: "done" });
-      expect(await living.deadLetters()).toEqual([]);
-      expect(await living.retry(task)).toBe(false);
-      hanging.open();
-      await settled();
-      expect(await living.history("j")).toHaveLength(2);
-    }));
+test("a dead letter is listed, not tried by itself, and done at once after retry", async () => {
+  const hanging = gate();
+  let isPoison = true;
+  let begun = 0;
+  const poison = job(async () => {
+    begun += 1;
+    if (isPoison) await hanging.opened;
+    return "healed";
+  });
+  for (const life of [1, 2]) {
+    // Its clock stands still, so it sends no heartbeat and its lease runs out.
+    const frozen = virtualClock(clock.now());
+    const dying = await running({ workflows: [poison], storage: await open(), clock: frozen, maxCrashes: 1 });
+    if (life === 1) await dying.start(poison, { id: "j", input: { id: "j" } });
+    await until(() => begun === life);
+    clock.advance(LEASE);
+  }
+  const living = await running({ workflows: [poison], maxCrashes: 1 });
+  await living.settled();
+  const [letter] = await living.deadLetters();
+  const task = await taskIdAt(living, "j");
+  expect(letter).toMatchObject({ id: task, instance: "j", name: "work", crashes: 2, since: clock.now() });
+  expect((await living.pending("j")).tasks).toMatchObject([{ id: task, deadAt: clock.now() }]);
+  expect((await living.list({ failing: true })).instances).toMatchObject([{ id: "j" }]);
+  clock.advance(10 * LEASE);
+  await living.settled();
+  expect(await living.read("j")).toMatchObject({ value: "working" });
 
-  test("a failing task is listed with its error and tried at once after retry; one that has not failed is not", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      let failures = 0;
-      let isBroken = true;
-      const jobs = job(async () => {
-        if (!isBroken) return { event: { type: "DONE", by: "me" } };
-        failures += 1;
-        throw new Error("no paper");
-      });
-      const one = await engine({ workflows: [jobs] });
-      await one.start(jobs, { id: "j", input: { id: "j" } });
-      const task = await taskIdAt(one, "j");
-      expect(await one.retry(task)).toBe(false);
-      expect(await one.failingTasks()).toEqual([]);
-      one.run();
-      await pass(60_000);
-      expect(await one.failingTasks()).toMatchObject([
-        { id: task, failures, lastError: expect.stringContaining("no paper") as string },
-      ]);
-      expect(await one.drop(task)).toBe(false);
-      isBroken = false;
-      expect(await one.retry(task)).toBe(true);
-      await one.settled();
-      expect(await one.read("j")).toMatchObject({ value: "done" });
-    }));
+  isPoison = false;
+  expect(await living.retry(task)).toBe(true);
+  await living.settled();
+  expect(await living.read("j")).toMatchObject({ value: "done" });
+  expect(await living.deadLetters()).toEqual([]);
+  expect(await living.retry(task)).toBe(false);
+  hanging.open();
+  await settled();
+  expect(await living.history("j")).toHaveLength(2);
+});
 
-  test("D3: an effect that throws again and again, and a message to an absent instance: each is warned of once, and listed", () =>
-    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
-      const calling = setup({
-        types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
-        actions: {
-          tell: (_, _params: { machine: string; id: string; event: { type: "HELLO" } }) => {},
-        },
-      }).createMachine({
-        id: "caller",
-        context: ({ input }) => input,
-        entry: { type: "tell", params: { machine: "caller", id: "absent", event: { type: "HELLO" } } },
-      });
-      const caller = workflow(calling)({ version: 1, effects: {} });
-      const broken = job(async () => {
-        throw new Error("no paper");
-      });
-      const { logger, warnings } = recordedWarnings();
-      const one = await engine({ workflows: [broken, caller], logger });
-      one.run();
-      await one.start(broken, { id: "j", input: { id: "j" } });
-      await one.start(caller, { id: "c", input: { id: "c" } });
-      await pass(10 * 60_000);
-      const tasks = [await taskIdAt(one, "c"), await taskIdAt(one, "j")];
-      expect(warnings.map(({ task }) => String(task)).toSorted()).toEqual(tasks);
-      expect((await one.failingTasks()).map(({ id }) => id).toSorted()).toEqual(tasks);
-      awaitsOutside("j", "c", "absent");
-    }));
+test("a failing task is listed with its error and tried at once after retry; one that has not failed is not", async () => {
+  let failures = 0;
+  let isBroken = true;
+  const jobs = job(async () => {
+    if (!isBroken) return "me";
+    failures += 1;
+    throw new Error("no paper");
+  });
+  const one = await engine(jobs, "j");
+  const task = await taskIdAt(one, "j");
+  expect(await one.retry(task)).toBe(false);
+  expect(await one.failingTasks()).toEqual([]);
+  one.run();
+  await pass(60_000);
+  expect(await one.failingTasks()).toMatchObject([
+    { id: task, failures, lastError: expect.stringContaining("no paper") as string },
+  ]);
+  expect(await one.drop(task)).toBe(false);
+  isBroken = false;
+  expect(await one.retry(task)).toBe(true);
+  await one.settled();
+  expect(await one.read("j")).toMatchObject({ value: "done" });
+});
 
-  test("D3: a task of a workflow that no process has is warned of once, and its instance is listed", () =>
-    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
-      const { logger, warnings } = recordedWarnings();
-      const stranger = await engine({ workflows: [], logger });
-      stranger.run();
-      const starting = await engine({ workflows: [job(async () => undefined)] });
-      await starting.start(
-        job(async () => undefined),
-        { id: "j", input: { id: "j" } },
-      );
-      const minute = async (): Promise<void> => {
-        clock.advance(60_000);
-        await stranger.settled();
-      };
-      await minute();
-      expect(warnings).toEqual([]);
-      for (let more = 0; more < 10; more++) await minute();
-      expect(warnings).toMatchObject([{ workflow: "job@1" }]);
-      expect((await stranger.list({ workflow: "job" })).instances.map(({ id }) => id)).toEqual(["j"]);
-      awaitsOutside("j");
-    }));
+test("D3: an effect that throws again and again, and a message to an absent instance: each is warned of once, and listed", async () => {
+  const calling = setup({
+    types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
+    actions: { tell: (_, _params: { machine: string; id: string; event: { type: "HELLO" } }) => {} },
+  }).createMachine({
+    id: "caller",
+    context: ({ input }) => input,
+    entry: { type: "tell", params: { machine: "caller", id: "absent", event: { type: "HELLO" } } },
+  });
+  const caller = workflow(calling)({ version: 1, effects: {} });
+  const broken = job(async () => {
+    throw new Error("no paper");
+  });
+  const { logger, warnings } = recordedWarnings();
+  const one = await running({ workflows: [broken, caller], logger }, "j");
+  await one.start(caller, { id: "c", input: { id: "c" } });
+  await pass(10 * 60_000);
+  const tasks = [await taskIdAt(one, "c"), await taskIdAt(one, "j")];
+  expect(warnings.map(({ task }) => String(task)).toSorted()).toEqual(tasks);
+  expect((await one.failingTasks()).map(({ id }) => id).toSorted()).toEqual(tasks);
+  awaitsOutside("j", "c", "absent");
+});
 
-  test("D3: an instance that waits for an event, and whose chart this process does not have, is warned of once and counted", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const idle = workflow(createMachine({ id: "idle", initial: "waiting", states: { waiting: {} } }))({
-        version: 1,
-      });
-      const { logger, warnings } = recordedWarnings();
-      const stranger = await engine({ workflows: [], logger });
-      stranger.run();
-      const owner = await engine({ workflows: [idle] });
-      await owner.start(idle, { id: "i", input: undefined });
-      for (let minute = 0; minute < 10; minute++) {
-        clock.advance(60_000);
-        await settled();
-      }
-      await until(() => warnings.length > 0);
-      expect(warnings).toMatchObject([{ workflow: "idle@1", instances: 1 }]);
-      expect(await stranger.troubles()).toMatchObject({ unknownInstances: 1 });
-      expect(await owner.troubles()).toMatchObject({ unknownInstances: 0 });
-      await owner.stopInstance("i");
-    }));
+test("D3: a task of a workflow that no process has is warned of once, and its instance is listed", async () => {
+  const { logger, warnings } = recordedWarnings();
+  const stranger = await running({ workflows: [], logger });
+  const starting = await engine(job(async () => undefined));
+  await starting.start(
+    job(async () => undefined),
+    { id: "j", input: { id: "j" } },
+  );
+  const minute = async (): Promise<void> => {
+    clock.advance(60_000);
+    await stranger.settled();
+  };
+  await minute();
+  expect(warnings).toEqual([]);
+  for (let more = 0; more < 10; more++) await minute();
+  expect(warnings).toMatchObject([{ workflow: "job@1" }]);
+  expect((await stranger.list({ workflow: "job" })).instances.map(({ id }) => id)).toEqual(["j"]);
+  awaitsOutside("j");
+});
 
-  test("no secret stands in the error that is kept beside a failing task", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const secret = "ps_live_0123456789abcdef_0123456789abcdef0123456789abcdef";
-      const jobs = job(async () => {
-        throw new Error(`401 from https://user:${secret}@pay.example/?key=1, sent Bearer ${secret}`);
-      });
-      const one = await engine({ workflows: [jobs] });
-      await one.start(jobs, { id: "j", input: { id: "j" } });
-      one.run();
-      await settled();
-      const [task] = await one.failingTasks();
-      expect(task?.lastError).toContain("401 from");
-      expect(JSON.stringify([task, await one.pending("j"), await one.history("j")])).not.toContain(
-        "89abcdef",
-      );
-      awaitsOutside("j");
-    }));
+test("D3: an instance that waits for an event, and whose chart this process does not have, is warned of once and counted", async () => {
+  const idle = workflow(createMachine({ id: "idle", initial: "waiting", states: { waiting: {} } }))({
+    version: 1,
+  });
+  const { logger, warnings } = recordedWarnings();
+  const stranger = await running({ workflows: [], logger });
+  const owner = await engine(idle, "i");
+  for (let minute = 0; minute < 10; minute++) {
+    clock.advance(60_000);
+    await settled();
+  }
+  await until(() => warnings.length > 0);
+  expect(warnings).toMatchObject([{ workflow: "idle@1", instances: 1 }]);
+  expect(await stranger.troubles()).toMatchObject({ unknownInstances: 1 });
+  expect(await owner.troubles()).toMatchObject({ unknownInstances: 0 });
+  await owner.stopInstance("i");
+});
 
-  test("a stopped instance has no timer, invocation or child left, and no event moves it", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      const one = await engine({ workflows: [hangings] });
-      one.run();
-      await one.start(hangings, { id: "h", input: undefined });
-      expect(await one.stopInstance("h")).toBe("stopped");
-      expect(await one.stopInstance("h")).toBe("ended");
-      expect(await one.stopInstance("none")).toBe("absent");
-      await pass(120_000);
-      expect(await one.read("h")).toMatchObject({ value: "busy", status: "stopped" });
-      expect(await one.read("h/child")).toMatchObject({ status: "stopped" });
-      for (const id of ["h", "h/child"]) {
-        expect(await one.pending(id)).toEqual({ timers: [], tasks: [], watches: [], children: [] });
-      }
-      expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "ended" });
-      expect((await one.history("h")).map(({ event }) => event.type)).toEqual(["$started", "xstate.stop"]);
-    }));
+test("no secret stands in the error that is kept beside a failing task", async () => {
+  const secret = "ps_live_0123456789abcdef_0123456789abcdef0123456789abcdef";
+  const jobs = job(async () => {
+    throw new Error(`401 from https://user:${secret}@pay.example/?key=1, sent Bearer ${secret}`);
+  });
+  const one = await engine(jobs, "j");
+  one.run();
+  await settled();
+  const [task] = await one.failingTasks();
+  expect(task?.lastError).toContain("401 from");
+  expect(JSON.stringify([task, await one.pending("j"), await one.history("j")])).not.toContain("89abcdef");
+  awaitsOutside("j");
+});
 
-  test("an instance of a chart that this engine does not have is neither stopped nor changed", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      awaitsOutside("h", "h/child");
-      const one = await engine({ workflows: [hangings] });
-      await one.start(hangings, { id: "h", input: undefined });
-      const stranger = await engine({ workflows: [] });
-      await expect(stranger.stopInstance("h")).rejects.toBeInstanceOf(UnknownWorkflow);
-      expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
-    }));
+test("a stopped instance has no timer, invocation or child left, and no event moves it", async () => {
+  const one = await running(hangings, "h");
+  expect(await one.stopInstance("h")).toBe("stopped");
+  expect(await one.stopInstance("h")).toBe("ended");
+  expect(await one.stopInstance("none")).toBe("absent");
+  await pass(120_000);
+  expect(await one.read("h")).toMatchObject({ value: "busy", status: "stopped" });
+  expect(await one.read("h/child")).toMatchObject({ status: "stopped" });
+  for (const id of ["h", "h/child"]) {
+    expect(await one.pending(id)).toEqual({ timers: [], tasks: [], watches: [], children: [] });
+  }
+  expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "ended" });
+  expect((await one.history("h")).map(({ event }) => event.type)).toEqual(["$started", "xstate.stop"]);
+});
 
-  test("an instance is removed with its history once it has ended and nothing of it is pending", () =>
-    inWorld(adapter, async ({ engine }) => {
-      const one = await engine({ workflows: [hangings] });
-      await one.start(hangings, { id: "h", input: undefined });
-      expect(await one.removeInstance("none")).toBe("absent");
-      expect(await one.removeInstance("h")).toBe("active");
-      expect(await one.stopInstance("h")).toBe("stopped");
-      expect(await one.removeInstance("h/child")).toBe("active");
-      one.run();
-      await one.settled();
-      expect(await one.removeInstance("h/child")).toBe("removed");
-      expect(await one.removeInstance("h")).toBe("removed");
-      expect(await one.read("h")).toBeNull();
-      expect(await one.history("h")).toEqual([]);
-      // The id is free, and nothing of the old one is remembered.
-      expect(await one.start(hangings, { id: "h", input: undefined })).toEqual({ ok: true });
-      expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
-      expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "stepped" });
-      await one.settled();
-    }));
+test("an instance of a chart that this engine does not have is neither stopped nor changed", async () => {
+  awaitsOutside("h", "h/child");
+  const one = await engine(hangings, "h");
+  const stranger = await engine({ workflows: [] });
+  await expect(stranger.stopInstance("h")).rejects.toBeInstanceOf(UnknownWorkflow);
+  expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
+});
 
-  test("what has ended and still has an effect to do is not removed before it is done", () =>
-    inWorld(adapter, async ({ engine }) => {
-      const jobs = job(async () => undefined);
-      const one = await engine({ workflows: [jobs] });
-      await one.start(jobs, { id: "j", input: { id: "j" } });
-      expect(await one.stopInstance("j")).toBe("stopped");
-      expect(await one.removeInstance("j")).toBe("pending");
-      one.run();
-      await one.settled();
-      expect(await one.removeInstance("j")).toBe("removed");
-    }));
+test("an instance is removed with its history once it has ended and nothing of it is pending", async () => {
+  const one = await engine(hangings, "h");
+  expect(await one.removeInstance("none")).toBe("absent");
+  expect(await one.removeInstance("h")).toBe("active");
+  expect(await one.stopInstance("h")).toBe("stopped");
+  expect(await one.removeInstance("h/child")).toBe("active");
+  one.run();
+  await one.settled();
+  expect(await one.removeInstance("h/child")).toBe("removed");
+  expect(await one.removeInstance("h")).toBe("removed");
+  expect(await one.read("h")).toBeNull();
+  expect(await one.history("h")).toEqual([]);
+  // The id is free, and nothing of the old one is remembered.
+  expect(await one.start(hangings, { id: "h", input: undefined })).toEqual({ ok: true });
+  expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
+  expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "stepped" });
+  await one.settled();
+});
+
+test("what has ended and still has an effect to do is not removed before it is done", async () => {
+  const jobs = job(async () => undefined);
+  const one = await engine(jobs, "j");
+  expect(await one.stopInstance("j")).toBe("stopped");
+  expect(await one.removeInstance("j")).toBe("pending");
+  one.run();
+  await one.settled();
+  expect(await one.removeInstance("j")).toBe("removed");
 });

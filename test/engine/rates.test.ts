@@ -1,7 +1,7 @@
 /** Rates: how many effects and promises of one key begin within a span of time, over all processes. */
 // modules: rates
 import { fromPromise, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { commitOne } from "../../storage/decided.ts";
@@ -9,244 +9,229 @@ import type { AnyCommit } from "../../storage/storage.ts";
 import { storedStarts } from "../../src/engine/modules/rates/rate-limit.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { givenLimits, limitsFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld } from "../kit/engine-world.ts";
+import { gate } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
-import { drawn } from "../kit/thorough.ts";
-import { jobChart, type Work } from "./job.ts";
+import { handlerOf, jobChart, type Work } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const SECOND = 1_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 const rated = (run: Work, limit: OwnLimit<{ readonly id: string }>) =>
-  workflow(jobChart)({ version: 1, effects: { work: { run, limit } } });
+  workflow(jobChart)({ version: 1, effects: { work: { run: handlerOf(run), limit } } });
 
 /** The most of these moments within any span of so many milliseconds. */
 const mostWithin = (ms: number, moments: readonly number[]): number =>
   Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + ms).length));
 
-describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
-  test("F5: a rate of ten a second never sends eleven within a second from two engines, in the order of asking", () =>
-    inWorld(adapter, async ({ engine, clock, pass, storage }) => {
-      const begun: { id: string; at: number }[] = [];
-      const limited = rated(
-        async ({ id }) => {
-          begun.push({ id, at: clock.now() });
-          return { event: { type: "DONE", by: id } };
-        },
-        { key: "stripe", atMost: 4, rate: { count: 10, perMs: SECOND } },
-      );
-      const [one, other] = [await engine({ workflows: [limited] }), await engine({ workflows: [limited] })];
-      const from = clock.now();
-      const ids = range(35).map((index) => `j${String(index).padStart(2, "0")}`);
-      for (const id of ids) await one.start(limited, { id, input: { id } });
-      one.run();
-      other.run();
-      await pass(450);
-      expect(begun).toHaveLength(10);
-      await pass(2_550);
-      expect(begun.map(({ at }) => at - from)).toEqual(
-        ids.map((_, index) => SECOND * Math.floor(index / 10)),
-      );
-      for (const second of range(4)) {
-        const within = begun.slice(10 * second, 10 * second + 10).map(({ id }) => id);
-        expect(within.toSorted()).toEqual(ids.slice(10 * second, 10 * second + 10));
-      }
-      const tasks = await storage.tasks({ order: "instance", instance: ids[0] ?? "", limit: 10 });
-      expect(tasks).toEqual([]);
-    }));
+const { test, engine, running, clock, storage, open, settled, pass, tasksOf, awaitsOutside } =
+  engineTest("rates");
 
-  test("F5: a run whose process died between the commit of its start and its handler has counted", () =>
-    inWorld(adapter, async ({ engine, open, clock, pass, settled, storage }) => {
-      const begun: number[] = [];
-      const limited = rated(
-        async ({ id }) => {
-          begun.push(clock.now());
-          return { event: { type: "DONE", by: id } };
-        },
-        { key: "stripe", atMost: 8, rate: { count: 2, perMs: 10 * SECOND } },
-      );
-      const armed = await engine({ workflows: [limited] });
-      for (const id of range(6).map(String)) await armed.start(limited, { id, input: { id } });
-      const startsOf = async () =>
-        (await storage.find({ table: storedStarts, key: "stripe" }))[0]?.starts.length ?? 0;
-      await storage.install([storedStarts]);
-      for (const death of range(3)) {
-        const dying = mortalProcess();
-        const handle = dying.within(await open());
-        const killing = {
-          ...handle,
-          async commit(items: Parameters<typeof handle.commit>[0]) {
-            const answers = await handle.commit(items);
-            if (!items.some(({ writes = [] }) => writes.some(({ table }) => table === storedStarts.name))) {
-              return answers;
-            }
-            dying.kill();
-            begun.push(clock.now());
-            return new Promise<never>(() => {});
-          },
-        };
-        const victim = createEngine({
-          storage: killing,
-          workflows: [limited],
-          clock: dying.timedBy(clock),
-          logger: silentLogger,
-        });
-        victim.run();
-        await dying.died;
-        expect(await startsOf(), `death ${death}`).toBeGreaterThan(0);
-        clock.advance(20 * SECOND);
-      }
-      armed.run();
-      await settled();
-      await pass(4 * 3_600 * SECOND);
-      for (const id of range(6).map(String)) expect((await storage.load(id))?.status).toBe("done");
-      expect(mostWithin(10 * SECOND, begun)).toBeLessThanOrEqual(2);
-    }));
-
-  test("F5: a run that is tried again is a start, and one that waits for its place has not failed", () =>
-    inWorld(adapter, async ({ engine, clock, pass, storage }) => {
-      const begun: { id: string; at: number; failures: number }[] = [];
-      const limited = rated(
-        async ({ id }, { failures }) => {
-          begun.push({ id, at: clock.now(), failures });
-          if (id === "fails" && failures === 0) throw new Error("no");
-          return { event: { type: "DONE", by: id } };
-        },
-        { key: "stripe", atMost: 1, rate: { count: 1, perMs: 5 * SECOND } },
-      );
-      const one = await engine({ workflows: [limited] });
-      one.run();
-      const from = clock.now();
-      for (const id of ["fails", "next"]) await one.start(limited, { id, input: { id } });
-      await pass(500);
-      const [waits] = await storage.tasks({ order: "instance", instance: "next", limit: 10 });
-      expect(waits).toMatchObject({ failures: 0, lastError: null, visibleAt: from + 5 * SECOND });
-      await pass(20 * SECOND);
-      expect(begun).toEqual([
-        { id: "fails", at: from, failures: 0 },
-        { id: "next", at: from + 5 * SECOND, failures: 0 },
-        { id: "fails", at: from + 10 * SECOND, failures: 1 },
-      ]);
-    }));
-
-  test("F5: of two keys the second alone is full, and others of the first go on", () =>
-    inWorld(adapter, async ({ engine, clock, pass }) => {
-      const begun: { id: string; at: number }[] = [];
-      const limited = rated(
-        async ({ id }) => {
-          begun.push({ id, at: clock.now() });
-          return { event: { type: "DONE", by: id } };
-        },
-        ({ id }) => [
-          { key: "account", atMost: 1 },
-          { key: `hook ${id.slice(0, 1)}`, atMost: 1, rate: { count: 1, perMs: SECOND } },
-        ],
-      );
-      const one = await engine({ workflows: [limited] });
-      one.run();
-      const from = clock.now();
-      for (const id of ["a1", "a2", "a3", "b1"]) await one.start(limited, { id, input: { id } });
-      await pass(3 * SECOND);
-      expect(begun.map(({ id, at }) => [id, at - from])).toEqual([
-        ["a1", 0],
-        ["b1", 0],
-        ["a2", SECOND],
-        ["a3", 2 * SECOND],
-      ]);
-    }));
-
-  test("F5: a promise begins under its rate, and one after the clock was set back is not kept waiting by it", () =>
-    inWorld(adapter, async ({ engine, clock, pass }) => {
-      const begun: number[] = [];
-      const chart = setup({
-        actors: {
-          call: fromPromise(async () => {
-            begun.push(clock.now());
-          }),
-        },
-      }).createMachine({
-        id: "calls",
-        initial: "calling",
-        states: { calling: { invoke: { src: "call", onDone: "done" } }, done: { type: "final" } },
-      });
-      const limit = { key: "api", atMost: 5, rate: { count: 1, perMs: SECOND } };
-      const calls = workflow(chart)({ version: 1, actors: { call: { limit } } });
-      const one = await engine({ workflows: [calls] });
-      one.run();
-      const from = clock.now();
-      for (const id of ["1", "2"]) await one.start(calls, { id, input: undefined });
-      await pass(2 * SECOND);
-      expect(begun.map((at) => at - from)).toEqual([0, SECOND]);
-      clock.put(-3_600 * SECOND);
-      const setBack = clock.now();
-      await one.start(calls, { id: "3", input: undefined });
-      await pass(2 * SECOND);
-      expect((begun[2] ?? Infinity) - setBack).toBeLessThanOrEqual(SECOND);
-    }));
-
-  test("D93: what others have begun while a process was frozen on its way to a rate counts from the time at which it began", () =>
-    inWorld(adapter, async ({ engine, open, clock, pass }) => {
-      const begun: number[] = [];
-      const limited = rated(
-        async ({ id }) => {
-          begun.push(clock.now());
-          return { event: { type: "DONE", by: id } };
-        },
-        { key: "api", atMost: 5, rate: { count: 1, perMs: 60 * SECOND } },
-      );
-      const handle = await open();
-      let isFrozen = true;
-      const find: typeof handle.find = async (query) => {
-        if (isFrozen && query.table.name === storedStarts.name && "key" in query) {
-          isFrozen = false;
-          clock.advance(10 * SECOND);
-          const row = { id: "api", version: 1, starts: [clock.now()], override: null };
-          await commitOne<AnyCommit>(handle, { writes: [{ table: storedStarts.name, insert: row }] });
-        }
-        return handle.find(query);
-      };
-      const one = await engine({ storage: { ...handle, find }, workflows: [limited] });
-      one.run();
-      const from = clock.now();
-      await one.start(limited, { id: "a", input: { id: "a" } });
-      await pass(20 * SECOND);
-      await one.start(limited, { id: "b", input: { id: "b" } });
-      await pass(120 * SECOND);
-      expect(begun.map((at) => at - from)).toEqual([70 * SECOND, 130 * SECOND]);
-    }));
-
-  test("D7: a promise whose state was left while it waited for its rate does not begin", () =>
-    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
-      let begun = 0;
-      const chart = setup({ actors: { fetch: fromPromise(async () => void (begun += 1)) } }).createMachine({
-        id: "fetcher",
-        initial: "fetching",
-        states: { fetching: { invoke: { src: "fetch" }, on: { CANCEL: "idle" } }, idle: {} },
-      });
-      const limit = { key: "fetches", atMost: 1, rate: { count: 1, perMs: SECOND } };
-      const fetches = workflow(chart)({ version: 1, actors: { fetch: { limit } } });
-      const [asked, answered] = [gate(), gate()];
-      const handle = await open();
-      const find: typeof handle.find = async (query) => {
-        if (query.table.name !== storedStarts.name) return handle.find(query);
-        asked.open();
-        await answered.opened;
-        return handle.find(query);
-      };
-      const one = await engine({ storage: { ...handle, find }, workflows: [fetches] });
-      one.run();
-      await one.start(fetches, { id: "f", input: undefined });
-      await asked.opened;
-      await one.send(fetches, "f", { type: "CANCEL" });
-      answered.open();
-      await settled();
-      expect(begun).toBe(0);
-      awaitsOutside("f");
-    }));
+test("F5: a rate of ten a second never sends eleven within a second from two engines, in the order of asking", async () => {
+  const begun: { id: string; at: number }[] = [];
+  const limited = rated(
+    async ({ id }) => {
+      begun.push({ id, at: clock.now() });
+      return { event: { type: "DONE", by: id } };
+    },
+    { key: "stripe", atMost: 4, rate: { count: 10, perMs: SECOND } },
+  );
+  const [one, other] = [await engine(limited), await engine(limited)];
+  const from = clock.now();
+  const ids = range(35).map((index) => `j${String(index).padStart(2, "0")}`);
+  for (const id of ids) await one.start(limited, { id, input: { id } });
+  one.run();
+  other.run();
+  await pass(450);
+  expect(begun).toHaveLength(10);
+  await pass(2_550);
+  expect(begun.map(({ at }) => at - from)).toEqual(ids.map((_, index) => SECOND * Math.floor(index / 10)));
+  for (const second of range(4)) {
+    const within = begun.slice(10 * second, 10 * second + 10).map(({ id }) => id);
+    expect(within.toSorted()).toEqual(ids.slice(10 * second, 10 * second + 10));
+  }
+  const tasks = await tasksOf(ids[0] ?? "");
+  expect(tasks).toEqual([]);
 });
 
-test("a rate that is none is refused with its field, at registration or where a function returns it", async () => {
+test("F5: a run whose process died between the commit of its start and its handler has counted", async () => {
+  const begun: number[] = [];
+  const limited = rated(
+    async ({ id }) => {
+      begun.push(clock.now());
+      return { event: { type: "DONE", by: id } };
+    },
+    { key: "stripe", atMost: 8, rate: { count: 2, perMs: 10 * SECOND } },
+  );
+  const armed = await engine(limited);
+  for (const id of range(6).map(String)) await armed.start(limited, { id, input: { id } });
+  const startsOf = async () =>
+    (await storage.find({ table: storedStarts, key: "stripe" }))[0]?.starts.length ?? 0;
+  await storage.install([storedStarts]);
+  for (const death of range(3)) {
+    const dying = mortalProcess();
+    const handle = dying.within(await open());
+    const killing = {
+      ...handle,
+      async commit(items: Parameters<typeof handle.commit>[0]) {
+        const answers = await handle.commit(items);
+        if (!items.some(({ writes = [] }) => writes.some(({ table }) => table === storedStarts.name))) {
+          return answers;
+        }
+        dying.kill();
+        begun.push(clock.now());
+        return new Promise<never>(() => {});
+      },
+    };
+    const victim = createEngine({
+      storage: killing,
+      workflows: [limited],
+      clock: dying.timedBy(clock),
+      logger: silentLogger,
+    });
+    victim.run();
+    await dying.died;
+    expect(await startsOf(), `death ${death}`).toBeGreaterThan(0);
+    clock.advance(20 * SECOND);
+  }
+  armed.run();
+  await settled();
+  await pass(4 * 3_600 * SECOND);
+  for (const id of range(6).map(String)) expect((await storage.load(id))?.status).toBe("done");
+  expect(mostWithin(10 * SECOND, begun)).toBeLessThanOrEqual(2);
+});
+
+test("F5: a run that is tried again is a start, and one that waits for its place has not failed", async () => {
+  const begun: { id: string; at: number; failures: number }[] = [];
+  const limited = rated(
+    async ({ id }, { failures }) => {
+      begun.push({ id, at: clock.now(), failures });
+      if (id === "fails" && failures === 0) throw new Error("no");
+      return { event: { type: "DONE", by: id } };
+    },
+    { key: "stripe", atMost: 1, rate: { count: 1, perMs: 5 * SECOND } },
+  );
+  const one = await running(limited);
+  const from = clock.now();
+  for (const id of ["fails", "next"]) await one.start(limited, { id, input: { id } });
+  await pass(500);
+  const [waits] = await tasksOf("next");
+  expect(waits).toMatchObject({ failures: 0, lastError: null, visibleAt: from + 5 * SECOND });
+  await pass(20 * SECOND);
+  expect(begun).toEqual([
+    { id: "fails", at: from, failures: 0 },
+    { id: "next", at: from + 5 * SECOND, failures: 0 },
+    { id: "fails", at: from + 10 * SECOND, failures: 1 },
+  ]);
+});
+
+test("F5: of two keys the second alone is full, and others of the first go on", async () => {
+  const begun: { id: string; at: number }[] = [];
+  const limited = rated(
+    async ({ id }) => {
+      begun.push({ id, at: clock.now() });
+      return { event: { type: "DONE", by: id } };
+    },
+    ({ id }) => [
+      { key: "account", atMost: 1 },
+      { key: `hook ${id.slice(0, 1)}`, atMost: 1, rate: { count: 1, perMs: SECOND } },
+    ],
+  );
+  const one = await running(limited);
+  const from = clock.now();
+  for (const id of ["a1", "a2", "a3", "b1"]) await one.start(limited, { id, input: { id } });
+  await pass(3 * SECOND);
+  expect(begun.map(({ id, at }) => [id, at - from])).toEqual([
+    ["a1", 0],
+    ["b1", 0],
+    ["a2", SECOND],
+    ["a3", 2 * SECOND],
+  ]);
+});
+
+test("F5: a promise begins under its rate, and one after the clock was set back is not kept waiting by it", async () => {
+  const begun: number[] = [];
+  const chart = setup({
+    actors: {
+      call: fromPromise(async () => {
+        begun.push(clock.now());
+      }),
+    },
+  }).createMachine({
+    id: "calls",
+    initial: "calling",
+    states: { calling: { invoke: { src: "call", onDone: "done" } }, done: { type: "final" } },
+  });
+  const limit = { key: "api", atMost: 5, rate: { count: 1, perMs: SECOND } };
+  const calls = workflow(chart)({ version: 1, actors: { call: { limit } } });
+  const one = await running(calls);
+  const from = clock.now();
+  for (const id of ["1", "2"]) await one.start(calls, { id, input: undefined });
+  await pass(2 * SECOND);
+  expect(begun.map((at) => at - from)).toEqual([0, SECOND]);
+  clock.put(-3_600 * SECOND);
+  const setBack = clock.now();
+  await one.start(calls, { id: "3", input: undefined });
+  await pass(2 * SECOND);
+  expect((begun[2] ?? Infinity) - setBack).toBeLessThanOrEqual(SECOND);
+});
+
+test("D93: what others have begun while a process was frozen on its way to a rate counts from the time at which it began", async () => {
+  const begun: number[] = [];
+  const limited = rated(
+    async ({ id }) => {
+      begun.push(clock.now());
+      return { event: { type: "DONE", by: id } };
+    },
+    { key: "api", atMost: 5, rate: { count: 1, perMs: 60 * SECOND } },
+  );
+  const handle = await open();
+  let isFrozen = true;
+  const find: typeof handle.find = async (query) => {
+    if (isFrozen && query.table.name === storedStarts.name && "key" in query) {
+      isFrozen = false;
+      clock.advance(10 * SECOND);
+      const row = { id: "api", version: 1, starts: [clock.now()], override: null };
+      await commitOne<AnyCommit>(handle, { writes: [{ table: storedStarts.name, insert: row }] });
+    }
+    return handle.find(query);
+  };
+  const one = await running({ storage: { ...handle, find }, workflows: [limited] });
+  const from = clock.now();
+  await one.start(limited, { id: "a", input: { id: "a" } });
+  await pass(20 * SECOND);
+  await one.start(limited, { id: "b", input: { id: "b" } });
+  await pass(120 * SECOND);
+  expect(begun.map((at) => at - from)).toEqual([70 * SECOND, 130 * SECOND]);
+});
+
+test("D7: a promise whose state was left while it waited for its rate does not begin", async () => {
+  let begun = 0;
+  const chart = setup({ actors: { fetch: fromPromise(async () => void (begun += 1)) } }).createMachine({
+    id: "fetcher",
+    initial: "fetching",
+    states: { fetching: { invoke: { src: "fetch" }, on: { CANCEL: "idle" } }, idle: {} },
+  });
+  const limit = { key: "fetches", atMost: 1, rate: { count: 1, perMs: SECOND } };
+  const fetches = workflow(chart)({ version: 1, actors: { fetch: { limit } } });
+  const [asked, answered] = [gate(), gate()];
+  const handle = await open();
+  const find: typeof handle.find = async (query) => {
+    if (query.table.name !== storedStarts.name) return handle.find(query);
+    asked.open();
+    await answered.opened;
+    return handle.find(query);
+  };
+  const one = await running({ storage: { ...handle, find }, workflows: [fetches] }, "f");
+  await asked.opened;
+  await one.send(fetches, "f", { type: "CANCEL" });
+  answered.open();
+  await settled();
+  expect(begun).toBe(0);
+  awaitsOutside("f");
+});
+
+it("a rate that is none is refused with its field, at registration or where a function returns it", async () => {
   const wrong: readonly [rate: unknown, expected: string][] = [
     [{ count: 0, perMs: 1 }, "rate.count is 0"],
     [{ count: 1_001, perMs: 1 }, "from 1 to 1000"],
@@ -270,7 +255,7 @@ test("a rate that is none is refused with its field, at registration or where a 
   }
 });
 
-test("a limit that would limit nothing is refused: without a key, with another field, or none at all", () => {
+it("a limit that would limit nothing is refused: without a key, with another field, or none at all", () => {
   const expected = "limit: expected { key, atMost }, two of them in a list, or a function that returns this";
   for (const none of [null, 5, Promise.resolve({ key: "k", atMost: 1 })]) {
     const message = none instanceof Promise ? "limit: key: expected text" : expected;
@@ -284,7 +269,7 @@ test("a limit that would limit nothing is refused: without a key, with another f
   );
 });
 
-test("a key that a program names twice at a run is refused, and the run does not wait for ever", () => {
+it("a key that a program names twice at a run is refused, and the run does not wait for ever", () => {
   const limit = { key: "stripe", atMost: 1, rate: { count: 1, perMs: 1 } };
   expect(() => givenLimits([limit, limit], undefined)).toThrow("limit stripe is there twice");
 });

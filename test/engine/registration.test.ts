@@ -111,11 +111,7 @@ describe("D53: workflow() takes a spawn inside an assign, and warns of none", ()
       "spawn inside assign": withEntry(assign({ child: ({ spawn }: Spawner) => spawn(nothing) })),
       "spawn inside a named assign": setup({
         actions: { begin: assign(({ spawn }: Spawner) => ({ child: spawn(nothing) })) },
-      }).createMachine({
-        id: "odd",
-        initial: "here",
-        states: { here: { entry: "begin" } },
-      }),
+      }).createMachine({ id: "odd", initial: "here", states: { here: { entry: "begin" } } }),
       "spawn inside the context": chart({
         id: "odd",
         context: ({ spawn }: Spawner) => ({ child: spawn(nothing) }),

@@ -1,7 +1,7 @@
 /** Retention: what has ended goes when it is old enough and nothing needs it; everything else stays. */
 // modules: retention
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { assign, setup } from "xstate";
 import {
   createEngine,
@@ -13,19 +13,19 @@ import {
   type Logger,
   type TellParams,
 } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld, turns } from "../kit/engine-world.ts";
+import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
-import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
+import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { job } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const HOUR = 3_600_000;
 const PASS = 600_000;
 
-const jobs = job(async () => ({ event: { type: "DONE", by: "work" } }));
+const jobs = job(async () => "work");
 
 /** A parent that lives until it is told to close, with a child that ends by itself. */
 const parents = workflow(
@@ -60,9 +60,7 @@ const tallies = workflow(
     context: ({ input }) => ({ owner: input.owner, count: 0 }),
     initial: "open",
     states: {
-      open: {
-        on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) }, END: "over" },
-      },
+      open: { on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) }, END: "over" } },
       over: { type: "final" },
     },
   }),
@@ -84,315 +82,291 @@ async function passed(engine: Standing, clock: VirtualClock): Promise<void> {
   throw new Error("no pass came to its end");
 }
 
-describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
-  test("what has ended goes with its history when it is old enough, archived before, and not sooner", () =>
-    inWorld(adapter, async ({ engine, clock, storage, settled }) => {
-      const archived: ArchivedInstance[] = [];
-      const keeping = await engine({
-        workflows: [jobs],
-        keep: { finished: "2h" },
-        async archive(instances) {
-          for (const { id } of instances) expect(await storage.load(id)).not.toBeNull();
-          archived.push(...instances);
-        },
-      });
-      keeping.run();
-      await keeping.start(jobs, { id: "j", input: { id: "j" } });
-      await settled();
-      const before = await storage.load("j");
-      const history = await storage.history("j", { after: 0, limit: 9 });
-      clock.advance(HOUR);
-      await keeping.start(jobs, { id: "young", input: { id: "young" } });
-      await settled();
-      await passed(keeping, clock);
-      expect(archived).toEqual([]);
-      expect(await keeping.retention()).toMatchObject({ finishedMs: 2 * HOUR, removed: 0, error: null });
-      clock.advance(HOUR - PASS);
-      await passed(keeping, clock);
-      expect(archived).toEqual([{ ...before, history }]);
-      expect(JSON.parse(JSON.stringify(archived))).toEqual(archived);
-      expect([await keeping.read("j"), await keeping.history("j")]).toEqual([null, []]);
-      expect((await keeping.read("young"))?.status).toBe("done");
-    }));
+const { test, engine, running, clock, storage, open, settled, pass, tasksOf, awaitsOutside } =
+  engineTest("retention");
 
-  test("F10: what has ended goes, too, where its history was folded more than once", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const archived: ArchivedInstance[] = [];
-      const long = workflow(tallies.machine)({
-        version: 1,
-        history: { keep: 10 }, // modules: folding
-      });
-      const keeping = await engine({
-        workflows: [long],
-        keep: { finished: "2h" },
-        archive: async (instances) => void archived.push(...instances),
-      });
-      keeping.run();
-      await keeping.start(long, { id: "t", input: { owner: "ada" } });
-      for (let n = 0; n < 40; n++) await keeping.send(long, "t", { type: "ADD" });
-      await keeping.send(long, "t", { type: "END" });
-      await settled();
-      const history = await keeping.history("t");
-      expect(history[0]?.version).toBeGreaterThan(1); // modules: folding
-      clock.advance(2 * HOUR);
-      await passed(keeping, clock);
-      expect(archived.map(({ id, history: rows }) => [id, rows.length])).toEqual([["t", history.length]]);
-      expect([await keeping.read("t"), await keeping.history("t")]).toEqual([null, []]);
-    }));
+test("what has ended goes with its history when it is old enough, archived before, and not sooner", async () => {
+  const archived: ArchivedInstance[] = [];
+  const keeping = await running(
+    {
+      workflows: [jobs],
+      keep: { finished: "2h" },
+      async archive(instances) {
+        for (const { id } of instances) expect(await storage.load(id)).not.toBeNull();
+        archived.push(...instances);
+      },
+    },
+    "j",
+  );
+  await settled();
+  const before = await storage.load("j");
+  const history = await storage.history("j", { after: 0, limit: 9 });
+  clock.advance(HOUR);
+  await keeping.start(jobs, { id: "young", input: { id: "young" } });
+  await settled();
+  await passed(keeping, clock);
+  expect(archived).toEqual([]);
+  expect(await keeping.retention()).toMatchObject({ finishedMs: 2 * HOUR, removed: 0, error: null });
+  clock.advance(HOUR - PASS);
+  await passed(keeping, clock);
+  expect(archived).toEqual([{ ...before, history }]);
+  expect(JSON.parse(JSON.stringify(archived))).toEqual(archived);
+  expect([await keeping.read("j"), await keeping.history("j")]).toEqual([null, []]);
+  expect((await keeping.read("young"))?.status).toBe("done");
+});
 
-  test("D35: by a clock that was put on nothing is removed until it has gone on for an hour", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const keeping = await engine({ workflows: [jobs], keep: { finished: "90d" } });
-      keeping.run();
-      await keeping.start(jobs, { id: "j", input: { id: "j" } });
-      await settled();
-      await passed(keeping, clock);
-      clock.put(365 * 24 * HOUR);
-      for (let passes = 0; passes < 6; passes += 1) {
-        clock.advance(PASS);
-        await turns(30);
-        expect(await keeping.read("j"), `pass ${passes}`).not.toBeNull();
-        expect((await keeping.retention()).error).toBe(
-          `clock: it was off by ${365 * 24 * HOUR} ms: nothing is removed for an hour`,
-        );
-      }
-      await passed(keeping, clock);
-      expect(await keeping.read("j")).toBeNull();
-      expect((await keeping.retention()).error).toBeNull();
-    }));
+test("F10: what has ended goes, too, where its history was folded more than once", async () => {
+  const archived: ArchivedInstance[] = [];
+  const long = workflow(tallies.machine)({
+    version: 1,
+    history: { keep: 10 }, // modules: folding
+  });
+  const keeping = await running({
+    workflows: [long],
+    keep: { finished: "2h" },
+    archive: async (instances) => void archived.push(...instances),
+  });
+  await keeping.start(long, { id: "t", input: { owner: "ada" } });
+  for (let n = 0; n < 40; n++) await keeping.send(long, "t", { type: "ADD" });
+  await keeping.send(long, "t", { type: "END" });
+  await settled();
+  const history = await keeping.history("t");
+  expect(history[0]?.version).toBeGreaterThan(1); // modules: folding
+  clock.advance(2 * HOUR);
+  await passed(keeping, clock);
+  expect(archived.map(({ id, history: rows }) => [id, rows.length])).toEqual([["t", history.length]]);
+  expect([await keeping.read("t"), await keeping.history("t")]).toEqual([null, []]);
+});
 
-  test("a process that knew an instance takes its id, used again after the removal, for another life", () =>
-    inWorld(adapter, async ({ engine, clock, open, awaitsOutside }) => {
-      awaitsOutside("t");
-      const knowing = await engine({ workflows: [tallies] });
-      const keeping = await engine({
-        workflows: [tallies],
-        storage: await open(),
-        keep: { finished: "1h" },
-      });
-      await knowing.start(tallies, { id: "t", input: { owner: "first" } });
-      await knowing.send(tallies, "t", { type: "ADD" });
-      await keeping.send(tallies, "t", { type: "END" });
-      keeping.run();
-      clock.advance(HOUR);
-      await passed(keeping, clock);
-      expect(await keeping.read("t")).toBeNull();
-      await keeping.start(tallies, { id: "t", input: { owner: "second" } });
-      await keeping.send(tallies, "t", { type: "ADD" });
-      // The same version as that at which the process has known the first one.
-      await knowing.send(tallies, "t", { type: "ADD" });
-      expect((await keeping.read("t"))?.context).toEqual({ owner: "second", count: 2 });
-    }));
+test("D35: by a clock that was put on nothing is removed until it has gone on for an hour", async () => {
+  const keeping = await running({ workflows: [jobs], keep: { finished: "90d" } }, "j");
+  await settled();
+  await passed(keeping, clock);
+  clock.put(365 * 24 * HOUR);
+  for (let passes = 0; passes < 6; passes += 1) {
+    clock.advance(PASS);
+    await turns(30);
+    expect(await keeping.read("j"), `pass ${passes}`).not.toBeNull();
+    expect((await keeping.retention()).error).toBe(
+      `clock: it was off by ${365 * 24 * HOUR} ms: nothing is removed for an hour`,
+    );
+  }
+  await passed(keeping, clock);
+  expect(await keeping.read("j")).toBeNull();
+  expect((await keeping.retention()).error).toBeNull();
+});
 
-  test("while the archive throws nothing is removed, which is logged once and shown", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const errors: string[] = [];
-      const logger: Logger = { ...silentLogger, error: (_, message) => void errors.push(message) };
-      let isFull = true;
-      const keeping = await engine({
-        workflows: [jobs],
-        keep: { finished: "1h" },
-        logger,
-        archive() {
-          if (isFull) throw new Error("the disk is full");
-        },
-      });
-      keeping.run();
-      await keeping.start(jobs, { id: "j", input: { id: "j" } });
-      await settled();
-      clock.advance(HOUR);
-      await passed(keeping, clock);
-      await passed(keeping, clock);
-      await passed(keeping, clock);
-      expect((await keeping.read("j"))?.status).toBe("done");
-      expect(errors).toEqual(["what is old could not be removed; it is tried again"]);
-      expect((await keeping.retention()).error).toBe("finished: the disk is full");
-      isFull = false;
-      await passed(keeping, clock);
-      expect(await keeping.read("j")).toBeNull();
-      expect(await keeping.retention()).toMatchObject({ error: null, removed: 1, oldestFinishedMs: null });
-    }));
+test("a process that knew an instance takes its id, used again after the removal, for another life", async () => {
+  awaitsOutside("t");
+  const knowing = await engine(tallies);
+  const keeping = await engine({ workflows: [tallies], storage: await open(), keep: { finished: "1h" } });
+  await knowing.start(tallies, { id: "t", input: { owner: "first" } });
+  await knowing.send(tallies, "t", { type: "ADD" });
+  await keeping.send(tallies, "t", { type: "END" });
+  keeping.run();
+  clock.advance(HOUR);
+  await passed(keeping, clock);
+  expect(await keeping.read("t")).toBeNull();
+  await keeping.start(tallies, { id: "t", input: { owner: "second" } });
+  await keeping.send(tallies, "t", { type: "ADD" });
+  // The same version as that at which the process has known the first one.
+  await knowing.send(tallies, "t", { type: "ADD" });
+  expect((await keeping.read("t"))?.context).toEqual({ owner: "second", count: 2 });
+});
 
-  test("a finished child stays as long as its parent lives", () =>
-    inWorld(adapter, async ({ engine, clock, pass }) => {
-      const keeping = await engine({ workflows: [parents], keep: { finished: HOUR } });
-      keeping.run();
-      await keeping.start(parents, { id: "p", input: undefined });
-      await pass(1_000);
-      clock.advance(5 * HOUR);
-      await passed(keeping, clock);
-      expect((await keeping.read("p/child"))?.status).toBe("done");
-      await keeping.send(parents, "p", { type: "CLOSE" });
-      await keeping.settled();
-      await passed(keeping, clock);
-      // The child is old enough now that its parent has ended; the parent is not.
-      expect([await keeping.read("p/child"), (await keeping.read("p"))?.status]).toEqual([null, "done"]);
-      clock.advance(HOUR);
-      await passed(keeping, clock);
-      expect(await keeping.read("p")).toBeNull();
-    }));
+test("while the archive throws nothing is removed, which is logged once and shown", async () => {
+  const errors: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (_, message) => void errors.push(message) };
+  let isFull = true;
+  const keeping = await running(
+    {
+      workflows: [jobs],
+      keep: { finished: "1h" },
+      logger,
+      archive() {
+        if (isFull) throw new Error("the disk is full");
+      },
+    },
+    "j",
+  );
+  await settled();
+  clock.advance(HOUR);
+  await passed(keeping, clock);
+  await passed(keeping, clock);
+  await passed(keeping, clock);
+  expect((await keeping.read("j"))?.status).toBe("done");
+  expect(errors).toEqual(["what is old could not be removed; it is tried again"]);
+  expect((await keeping.retention()).error).toBe("finished: the disk is full");
+  isFull = false;
+  await passed(keeping, clock);
+  expect(await keeping.read("j")).toBeNull();
+  expect(await keeping.retention()).toMatchObject({ error: null, removed: 1, oldestFinishedMs: null });
+});
 
-  test("D50: a damaged instance stays and is named, all others go, and its id starts again once it is removed", () =>
-    inWorld(adapter, async ({ engine, clock, storage, settled, awaitsOutside }) => {
-      const found = workflow(tallies.machine)({
-        version: 2,
-        search: { owner: ({ context }) => context.owner }, // modules: search
-      });
-      const keeping = await engine({ workflows: [found], keep: { finished: "1h" } });
-      keeping.run();
-      // More than a batch of them, and the damaged one among the first.
-      const ids = Array.from({ length: 40 }, (_, index) => `t${index + 10}`);
-      for (const id of ids) {
-        await keeping.start(found, { id, input: { owner: "ada" } });
-        await keeping.send(found, id, { type: "END" });
-      }
-      const [damaged = ""] = ids;
-      const stored = await storage.load(damaged);
-      if (stored === null) throw new Error("it is not there");
-      const { stamp: after, workflow: key, hash, updatedAt: at } = stored;
-      const step = { id: damaged, after, stamp: "x", workflow: key, hash, at } as const;
-      await storage.commit([{ step: { ...step, status: "done", snapshot: "{" } }]);
-      await settled();
-      clock.advance(HOUR);
-      await passed(keeping, clock);
-      for (const id of ids.slice(1)) expect(await storage.load(id)).toBeNull();
-      expect((await keeping.retention()).error).toContain(`removeInstance: ${damaged}`);
-      expect(await keeping.removeInstance(damaged)).toBe("removed");
-      expect(await keeping.start(found, { id: damaged, input: { owner: "bob" } })).toMatchObject({
-        ok: true,
-      });
-      awaitsOutside(damaged);
-      const { instances } = await keeping.list(found, { where: { owner: "bob" } }); // modules: search
-      expect(instances.map(({ id }) => id)).toEqual([damaged]); // modules: search
-      await passed(keeping, clock);
-      expect((await keeping.retention()).error).toBeNull();
-    }));
+test("a finished child stays as long as its parent lives", async () => {
+  const keeping = await running({ workflows: [parents], keep: { finished: HOUR } }, "p");
+  await pass(1_000);
+  clock.advance(5 * HOUR);
+  await passed(keeping, clock);
+  expect((await keeping.read("p/child"))?.status).toBe("done");
+  await keeping.send(parents, "p", { type: "CLOSE" });
+  await keeping.settled();
+  await passed(keeping, clock);
+  // The child is old enough now that its parent has ended; the parent is not.
+  expect([await keeping.read("p/child"), (await keeping.read("p"))?.status]).toEqual([null, "done"]);
+  clock.advance(HOUR);
+  await passed(keeping, clock);
+  expect(await keeping.read("p")).toBeNull();
+});
 
-  test("an instance with a dead letter stays until that is dropped", () =>
-    inWorld(adapter, async ({ engine, clock, storage, settled }) => {
-      const keeping = await engine({ workflows: [jobs], keep: { finished: "1h" } });
-      const record = {
-        id: "d",
-        stamp: "s",
-        parent: null,
-        workflow: "gone@1",
-        hash: "h",
-        status: "done",
-        snapshot: "{}",
-        createdAt: 1,
-      } as const;
-      const task = { id: "d:1:0", instance: "d", workflow: "gone@1", kind: "effect", name: "x" } as const;
-      await storage.commit([
-        { starts: [record], arms: [{ task: { ...task, payload: "{}", dueAt: 0, limits: [] } }] },
-      ]);
-      for (const now of [0, 20_000, 40_000]) {
-        await storage.claim({
-          holder: "x",
-          now: clock.now() + now,
-          leaseMs: 10_000,
-          workflows: ["gone@1"],
-          steps: 0,
-          free: 1,
-          limited: 0,
-          maxCrashes: 1,
-        });
-      }
-      expect(await keeping.deadLetters()).toHaveLength(1);
-      keeping.run();
-      await passed(keeping, clock);
-      expect(await storage.load("d")).not.toBeNull();
-      expect(await keeping.drop("d:1:0")).toBe(true);
-      await passed(keeping, clock);
-      expect(await storage.load("d")).toBeNull();
-      await settled();
-    }));
+test("D50: a damaged instance stays and is named, all others go, and its id starts again once it is removed", async () => {
+  const found = workflow(tallies.machine)({
+    version: 2,
+    search: { owner: ({ context }) => context.owner }, // modules: search
+  });
+  const keeping = await running({ workflows: [found], keep: { finished: "1h" } });
+  // More than a batch of them, and the damaged one among the first.
+  const ids = Array.from({ length: 40 }, (_, index) => `t${index + 10}`);
+  for (const id of ids) {
+    await keeping.start(found, { id, input: { owner: "ada" } });
+    await keeping.send(found, id, { type: "END" });
+  }
+  const [damaged = ""] = ids;
+  const stored = await storage.load(damaged);
+  if (stored === null) throw new Error("it is not there");
+  const { stamp: after, workflow: key, hash, updatedAt: at } = stored;
+  const step = { id: damaged, after, stamp: "x", workflow: key, hash, at } as const;
+  await storage.commit([{ step: { ...step, status: "done", snapshot: "{" } }]);
+  await settled();
+  clock.advance(HOUR);
+  await passed(keeping, clock);
+  for (const id of ids.slice(1)) expect(await storage.load(id)).toBeNull();
+  expect((await keeping.retention()).error).toContain(`removeInstance: ${damaged}`);
+  expect(await keeping.removeInstance(damaged)).toBe("removed");
+  expect(await keeping.start(found, { id: damaged, input: { owner: "bob" } })).toMatchObject({ ok: true });
+  awaitsOutside(damaged);
+  const { instances } = await keeping.list(found, { where: { owner: "bob" } }); // modules: search
+  expect(instances.map(({ id }) => id)).toEqual([damaged]); // modules: search
+  await passed(keeping, clock);
+  expect((await keeping.retention()).error).toBeNull();
+});
 
-  test("what comes back to an instance that was removed is dropped, and fails no task", () =>
-    inWorld(adapter, async ({ engine, clock, pass, storage }) => {
-      const senders = workflow(
-        setup({ actions: { tell: (_, _params: TellParams) => {} } }).createMachine({
-          id: "sender",
-          initial: "over",
-          states: {
-            over: {
-              type: "final",
-              entry: {
-                type: "tell",
-                params: { machine: "job", id: "late", event: { type: "HELLO" }, otherwise: { type: "BACK" } },
-              },
-            },
+test("an instance with a dead letter stays until that is dropped", async () => {
+  const keeping = await engine({ workflows: [jobs], keep: { finished: "1h" } });
+  const record = {
+    id: "d",
+    stamp: "s",
+    parent: null,
+    workflow: "gone@1",
+    hash: "h",
+    status: "done",
+    snapshot: "{}",
+    createdAt: 1,
+  } as const;
+  const task = { id: "d:1:0", instance: "d", workflow: "gone@1", kind: "effect", name: "x" } as const;
+  await storage.commit([
+    { starts: [record], arms: [{ task: { ...task, payload: "{}", dueAt: 0, limits: [] } }] },
+  ]);
+  for (const now of [0, 20_000, 40_000]) {
+    await storage.claim({
+      holder: "x",
+      now: clock.now() + now,
+      leaseMs: 10_000,
+      workflows: ["gone@1"],
+      steps: 0,
+      free: 1,
+      limited: 0,
+      maxCrashes: 1,
+    });
+  }
+  expect(await keeping.deadLetters()).toHaveLength(1);
+  keeping.run();
+  await passed(keeping, clock);
+  expect(await storage.load("d")).not.toBeNull();
+  expect(await keeping.drop("d:1:0")).toBe(true);
+  await passed(keeping, clock);
+  expect(await storage.load("d")).toBeNull();
+  await settled();
+});
+
+test("what comes back to an instance that was removed is dropped, and fails no task", async () => {
+  const senders = workflow(
+    setup({ actions: { tell: (_, _params: TellParams) => {} } }).createMachine({
+      id: "sender",
+      initial: "over",
+      states: {
+        over: {
+          type: "final",
+          entry: {
+            type: "tell",
+            params: { machine: "job", id: "late", event: { type: "HELLO" }, otherwise: { type: "BACK" } },
           },
-        }),
-      )({ version: 1, effects: {} });
-      const keeping = await engine({ workflows: [senders, jobs], keep: { finished: "1h" } });
-      keeping.run();
-      await keeping.start(senders, { id: "s", input: undefined });
-      await pass(2 * HOUR);
-      await passed(keeping, clock);
-      expect(await keeping.read("s")).toBeNull();
-      expect(await keeping.failingTasks()).toHaveLength(1);
-      await keeping.start(jobs, { id: "late", input: { id: "late" } });
-      await pass(PASS);
-      expect((await keeping.read("late"))?.status).toBe("done");
-      expect(await keeping.failingTasks()).toEqual([]);
-      expect(await storage.tasks({ order: "instance", instance: "s", limit: 9 })).toEqual([]);
-    }));
+        },
+      },
+    }),
+  )({ version: 1, effects: {} });
+  const keeping = await running({ workflows: [senders, jobs], keep: { finished: "1h" } }, "s");
+  await pass(2 * HOUR);
+  await passed(keeping, clock);
+  expect(await keeping.read("s")).toBeNull();
+  expect(await keeping.failingTasks()).toHaveLength(1);
+  await keeping.start(jobs, { id: "late", input: { id: "late" } });
+  await pass(PASS);
+  expect((await keeping.read("late"))?.status).toBe("done");
+  expect(await keeping.failingTasks()).toEqual([]);
+  expect(await tasksOf("s")).toEqual([]);
+});
 
-  test("of two engines one at a time removes, and each instance is archived once", () =>
-    inWorld(adapter, async ({ engine, clock, storage, settled }) => {
-      const archived: string[] = [];
-      const options = {
-        workflows: [jobs],
-        keep: { finished: "1h" },
-        archive: (instances: readonly ArchivedInstance[]) =>
-          void archived.push(...instances.map(({ id }) => id)),
-      } as const;
-      const both = [await engine(options), await engine(options)];
-      for (const each of both) each.run();
-      const ids = Array.from({ length: 70 }, (_, index) => `j${index}`);
-      for (const id of ids) await both[0]?.start(jobs, { id, input: { id } });
-      await settled();
-      clock.advance(HOUR);
-      clock.advance(PASS);
-      const removedBy = () => Promise.all(both.map(async (each) => (await each.retention()).removed));
-      while ((await removedBy()).reduce((sum, each) => sum + each) < ids.length) {
-        await turns(3);
-        clock.advance(20);
-      }
-      expect(archived.toSorted()).toEqual(ids.toSorted());
-      const everything = { order: "ended" as const, until: Number.MAX_SAFE_INTEGER, after: null, limit: 1 };
-      expect(await storage.list(everything)).toEqual([]);
-      expect(new Set(await removedBy())).toEqual(new Set([0, 70]));
-    }));
+test("of two engines one at a time removes, and each instance is archived once", async () => {
+  const archived: string[] = [];
+  const options = {
+    workflows: [jobs],
+    keep: { finished: "1h" },
+    archive: (instances: readonly ArchivedInstance[]) => void archived.push(...instances.map(({ id }) => id)),
+  } as const;
+  const both = [await engine(options), await engine(options)];
+  for (const each of both) each.run();
+  const ids = Array.from({ length: 70 }, (_, index) => `j${index}`);
+  for (const id of ids) await both[0]?.start(jobs, { id, input: { id } });
+  await settled();
+  clock.advance(HOUR);
+  clock.advance(PASS);
+  const removedBy = () => Promise.all(both.map(async (each) => (await each.retention()).removed));
+  while ((await removedBy()).reduce((sum, each) => sum + each) < ids.length) {
+    await turns(3);
+    clock.advance(20);
+  }
+  expect(archived.toSorted()).toEqual(ids.toSorted());
+  const everything = { order: "ended" as const, until: Number.MAX_SAFE_INTEGER, after: null, limit: 1 };
+  expect(await storage.list(everything)).toEqual([]);
+  expect(new Set(await removedBy())).toEqual(new Set([0, 70]));
+});
 
-  test("R35: stopped between two batches, it gives its turn to another at once", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const options = { workflows: [jobs], keep: { finished: "1h" } } as const;
-      const [first, second] = [await engine(options), await engine(options)];
-      const working = await engine({ workflows: [jobs] });
-      working.run();
-      for (let index = 0; index < 70; index++) {
-        await working.start(jobs, { id: `j${index}`, input: { id: `j${index}` } });
-      }
-      await settled();
-      await working.stop();
-      clock.advance(HOUR);
-      // The pass of the second is due a minute later than that of the first, whose turn would last for three.
-      first.run();
-      clock.advance(60_000);
-      second.run();
-      clock.advance(PASS - 60_000);
-      while ((await first.retention()).removed === 0) await turns(1);
-      await first.stop();
-      const { removed } = await first.retention();
-      expect(removed).toBeLessThan(70);
-      clock.advance(60_000);
-      for (let pause = 0; pause < 100; pause += 1) {
-        await turns(3);
-        clock.advance(20);
-      }
-      expect((await second.retention()).removed).toBe(70 - removed);
-    }));
+test("R35: stopped between two batches, it gives its turn to another at once", async () => {
+  const options = { workflows: [jobs], keep: { finished: "1h" } } as const;
+  const [first, second] = [await engine(options), await engine(options)];
+  const working = await running(jobs);
+  for (let index = 0; index < 70; index++) {
+    await working.start(jobs, { id: `j${index}`, input: { id: `j${index}` } });
+  }
+  await settled();
+  await working.stop();
+  clock.advance(HOUR);
+  // The pass of the second is due a minute later than that of the first, whose turn would last for three.
+  first.run();
+  clock.advance(60_000);
+  second.run();
+  clock.advance(PASS - 60_000);
+  while ((await first.retention()).removed === 0) await turns(1);
+  await first.stop();
+  const { removed } = await first.retention();
+  expect(removed).toBeLessThan(70);
+  clock.advance(60_000);
+  for (let pause = 0; pause < 100; pause += 1) {
+    await turns(3);
+    clock.advance(20);
+  }
+  expect((await second.retention()).removed).toBe(70 - removed);
 });
 
 describe("retention and its end", () => {
@@ -436,11 +410,7 @@ describe("retention and its end", () => {
     };
     const options = { workflows: [], keep: { finished: "1h" }, archive, logger: silentLogger } as const;
     const mortal = mortalProcess(death);
-    const first = createEngine({
-      ...options,
-      storage: mortal.within(storage),
-      clock: mortal.timedBy(clock),
-    });
+    const first = createEngine({ ...options, storage: mortal.within(storage), clock: mortal.timedBy(clock) });
     first.run();
     clock.advance(PASS);
     for (let turn = 0; turn < 60 && !mortal.isDead(); turn++) {
@@ -462,7 +432,7 @@ describe("retention and its end", () => {
     return { calls: mortal.calls.length, left: await rest(), archived: archived.size };
   }
 
-  test(
+  it(
     "killed at any call of a pass, the next process goes on, and nothing is lost or left",
     async () => {
       const { calls } = await endOf({ call: Infinity, moment: "before" });
@@ -475,7 +445,7 @@ describe("retention and its end", () => {
     EXPLORING_MS,
   );
 
-  test(
+  it(
     "in random lives nothing is removed that is open, young, unarchived or known to a living parent",
     async () => {
       const chances = fc.array(fc.nat(999), { minLength: 500, maxLength: 500 });
@@ -527,7 +497,7 @@ describe("retention and its end", () => {
     const options = { storage, clock, logger: silentLogger, keep: { finished: "1h" }, archive } as const;
     const flaky = job(async () => {
       if (random() < 0.3) throw new Error("try again");
-      return { event: { type: "DONE", by: "work" } };
+      return "work";
     });
     const engines = [1, 2].map(() => createEngine({ ...options, workflows: [flaky, parents] }));
     for (const engine of engines) engine.run();
@@ -549,7 +519,7 @@ describe("retention and its end", () => {
   }
 });
 
-test("bad keeping is refused with its path and what would be right", async () => {
+it("bad keeping is refused with its path and what would be right", async () => {
   const storage = await sqliteStorage(":memory:");
   const create = (options: object) => () => createEngine({ storage, workflows: [], ...options });
   for (const finished of ["90", "90 d", "d", "1.5h", 1.5, "59m", -1, null, "100000d"]) {

@@ -1,13 +1,13 @@
 /** How what fails is tried again: its pauses, its end, and the errors that end it at once. */
 import { assign, fromPromise, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { NonRetryable, workflow, type Retry } from "paystate/engine";
 import { DEFAULT_RETRY, pauseMs, retryPolicy } from "../../src/workflow/retry.ts";
-import { adapters, inMemory } from "../kit/adapters.ts";
+import { inMemory } from "../kit/adapters.ts";
 import { inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
 import { middleRandom } from "../kit/middle-random.ts";
-import { drawn } from "../kit/thorough.ts";
 import { jobChart, type Job } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 
@@ -56,69 +56,55 @@ function asking(retry: Retry | undefined, { thrown, hasOnError }: { thrown: Erro
   return { asks: workflow(chart)({ version: 1, actors }), calls: () => calls };
 }
 
-describe.each(drawn(adapters, "retry"))("what fails on $name", (adapter) => {
-  test("D59 an effect is tried again after the pauses that it says, at most so often, and then is a dead letter with its last error", () =>
-    inWorld(adapter, async (world) => {
-      const { engine, pass, awaitsOutside } = world;
-      const { tries, jobs } = failing(world, { firstMs: 500, factor: 3, mostMs: 4_000, atMost: 4 });
-      const { run, start, deadLetters, failingTasks } = await engine({ workflows: [jobs] });
-      run();
-      await start(jobs, { id: "j", input: { id: "j" } });
-      await pass(10 * MINUTE);
-      expect(tries).toEqual([0, 500, 2_000, 6_000, 10_000]);
-      expect(await failingTasks()).toEqual([]);
-      expect(await deadLetters()).toMatchObject([{ kind: "effect", failures: 5, lastError: "503" }]);
-      awaitsOutside("j");
-    }));
+const { test, world, running, pass, awaitsOutside } = engineTest("retry");
 
-  test("D59 an effect that throws NonRetryable is a dead letter at once", () =>
-    inWorld(adapter, async (world) => {
-      const { engine, pass, awaitsOutside } = world;
-      const { tries, jobs } = failing(world, {}, new NonRetryable("no such customer"));
-      const { run, start, deadLetters } = await engine({ workflows: [jobs] });
-      run();
-      await start(jobs, { id: "j", input: { id: "j" } });
-      await pass(10 * MINUTE);
-      expect(tries).toEqual([0]);
-      expect(await deadLetters()).toMatchObject([{ failures: 1, lastError: "no such customer" }]);
-      awaitsOutside("j");
-    }));
+test("D59 an effect is tried again after the pauses that it says, at most so often, and then is a dead letter with its last error", async () => {
+  const { tries, jobs } = failing(world, { firstMs: 500, factor: 3, mostMs: 4_000, atMost: 4 });
+  const { deadLetters, failingTasks } = await running(jobs, "j");
+  await pass(10 * MINUTE);
+  expect(tries).toEqual([0, 500, 2_000, 6_000, 10_000]);
+  expect(await failingTasks()).toEqual([]);
+  expect(await deadLetters()).toMatchObject([{ kind: "effect", failures: 5, lastError: "503" }]);
+  awaitsOutside("j");
+});
 
-  test.each([
-    ["with onError it is told", true],
-    ["without onError it is a dead letter", false],
-  ])("D59 a promise that rejects with NonRetryable is run once: %s", (_, hasOnError) =>
-    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
-      const thrown = new NonRetryable("declined");
-      const { asks, calls } = asking({ atMost: 5 }, { thrown, hasOnError });
-      const { run, start, read, deadLetters } = await engine({ workflows: [asks] });
-      run();
-      await start(asks, { id: "a", input: undefined });
-      await pass(10 * MINUTE);
-      expect(calls()).toBe(1);
-      expect(await read("a")).toMatchObject(
-        hasOnError
-          ? { value: "refused", context: { error: { name: "NonRetryable", message: "declined" } } }
-          : { value: "asking" },
-      );
-      const letters = hasOnError ? [] : [{ kind: "invocation", lastError: "declined" }];
-      expect(await deadLetters()).toMatchObject(letters);
-      awaitsOutside("a");
-    }),
+test("D59 an effect that throws NonRetryable is a dead letter at once", async () => {
+  const { tries, jobs } = failing(world, {}, new NonRetryable("no such customer"));
+  const { deadLetters } = await running(jobs, "j");
+  await pass(10 * MINUTE);
+  expect(tries).toEqual([0]);
+  expect(await deadLetters()).toMatchObject([{ failures: 1, lastError: "no such customer" }]);
+  awaitsOutside("j");
+});
+
+test.each([
+  ["with onError it is told", true],
+  ["without onError it is a dead letter", false],
+])("D59 a promise that rejects with NonRetryable is run once: %s", async (_, hasOnError) => {
+  const thrown = new NonRetryable("declined");
+  const { asks, calls } = asking({ atMost: 5 }, { thrown, hasOnError });
+  const { read, deadLetters } = await running(asks, "a");
+  await pass(10 * MINUTE);
+  expect(calls()).toBe(1);
+  expect(await read("a")).toMatchObject(
+    hasOnError
+      ? { value: "refused", context: { error: { name: "NonRetryable", message: "declined" } } }
+      : { value: "asking" },
   );
+  const letters = hasOnError ? [] : [{ kind: "invocation", lastError: "declined" }];
+  expect(await deadLetters()).toMatchObject(letters);
+  awaitsOutside("a");
+});
 
-  test("D59 a promise without onError that was tried as often as it says is a dead letter, and one that says nothing goes on", () =>
-    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
-      const thrown = new Error("no network");
-      const bounded = asking({ atMost: 2 }, { thrown, hasOnError: false });
-      const { run, start, deadLetters } = await engine({ workflows: [bounded.asks] });
-      run();
-      await start(bounded.asks, { id: "a", input: undefined });
-      await pass(10 * MINUTE);
-      expect(bounded.calls()).toBe(3);
-      expect(await deadLetters()).toMatchObject([{ failures: 3, lastError: "no network" }]);
-      awaitsOutside("a");
-    }));
+test("D59 a promise without onError that was tried as often as it says is a dead letter, and one that says nothing goes on", async () => {
+  const thrown = new Error("no network");
+  const bounded = asking({ atMost: 2 }, { thrown, hasOnError: false });
+  const { start, deadLetters } = await running(bounded.asks);
+  await start(bounded.asks, { id: "a", input: undefined });
+  await pass(10 * MINUTE);
+  expect(bounded.calls()).toBe(3);
+  expect(await deadLetters()).toMatchObject([{ failures: 3, lastError: "no network" }]);
+  awaitsOutside("a");
 });
 
 /** An order with lines, each of which is booked by a promise two machines below. */
@@ -130,9 +116,7 @@ const booking = setup({
   context: ({ input }) => input,
   initial: "asking",
   states: {
-    asking: {
-      invoke: { src: "book", input: ({ context }) => context, onDone: "booked", onError: "sold" },
-    },
+    asking: { invoke: { src: "book", input: ({ context }) => context, onDone: "booked", onError: "sold" } },
     booked: { type: "final" },
     sold: { type: "final" },
   },
@@ -166,8 +150,8 @@ const order = setup({ actors: { line } }).createMachine({
   ),
 });
 
-test("D60 a promise two machines below has a limit and a retry of its own", () =>
-  inWorld(inMemory, async ({ engine, pass }) => {
+it("D60 a promise two machines below has a limit and a retry of its own", () =>
+  inWorld(inMemory, async ({ running, pass }) => {
     let atOnce = 0;
     const seen = { most: 0, calls: 0 };
     const book = fromPromise<string, { sku: string }>(async ({ input }) => {
@@ -196,9 +180,7 @@ test("D60 a promise two machines below has a limit and a retry of its own", () =
         },
       },
     });
-    const { run, start, read } = await engine({ workflows: [orders] });
-    run();
-    await start(orders, { id: "o", input: undefined });
+    const { read } = await running(orders, "o");
     await pass(MINUTE);
     expect(await read("o")).toMatchObject({ status: "done" });
     expect(await read("o/a/b")).toMatchObject({ value: "booked" });
@@ -206,7 +188,7 @@ test("D60 a promise two machines below has a limit and a retry of its own", () =
     expect(seen.calls).toBeGreaterThan(3);
   }));
 
-test("D60 what no actor takes is refused by name, at any depth, and does not compile", () => {
+it("D60 what no actor takes is refused by name, at any depth, and does not compile", () => {
   const registered = (actors: object) => () => workflow(order)({ version: 1, actors });
   expect(registered({ lien: {} })).toThrow("actors.lien: the chart has no such actor");
   expect(registered({ line: { limit: { key: "k", atMost: 1 } } })).toThrow(
@@ -221,11 +203,9 @@ test("D60 what no actor takes is refused by name, at any depth, and does not com
   ).toThrow("actors.boking: the chart has no such actor");
 });
 
-test("D59 the pauses of 300 that failed together lie a fifth around their middle, and no two in ten are alike", () => {
+it("D59 the pauses of 300 that failed together lie a fifth around their middle, and no two in ten are alike", () => {
   let drawnSo = 0;
-  const random = {
-    bytes: () => Uint8Array.of((drawnSo += 37) % 256, (drawnSo * 11) % 256),
-  };
+  const random = { bytes: () => Uint8Array.of((drawnSo += 37) % 256, (drawnSo * 11) % 256) };
   const pauses = Array.from({ length: 300 }, () => pauseMs(DEFAULT_RETRY, 3, random));
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(6_400);
   expect(Math.max(...pauses)).toBeLessThanOrEqual(9_600);
@@ -234,7 +214,7 @@ test("D59 the pauses of 300 that failed together lie a fifth around their middle
   expect(pauseMs(retryPolicy({ firstMs: 90_000 }), 7_000, middleRandom)).toBe(90_000);
 });
 
-test("D59 a retry that says nothing sensible is refused by name", () => {
+it("D59 a retry that says nothing sensible is refused by name", () => {
   const registered = (retry: unknown) => () =>
     workflow(jobChart)({
       version: 1,

@@ -1,10 +1,9 @@
 /** Running some workflows only: the work of the others waits where it is, until the engine runs whole. */
 import { setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { workflow, type Watcher } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld, turns } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { turns } from "../kit/engine-world.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const SECOND = 1_000;
 
@@ -53,82 +52,75 @@ function scene() {
 
 const input = undefined;
 
-describe.each(drawn(adapters, "run only"))(
-  "an engine that runs some of its workflows, on $name",
-  (adapter) => {
-    test("does the work of these, polls nothing, and leaves what is left of the others alone", () =>
-      inWorld(adapter, async ({ engine, clock, storage }) => {
-        const { letters, money, options, done, looks } = scene();
-        const before = await engine(options);
-        await before.start(money, { id: "m-before", input });
-        await before.start(letters, { id: "l-before", input });
-        const only = await engine(options);
-        only.run({ only: [letters] });
-        // Also what this process commits itself, and would take in hand with the commit.
-        await only.start(money, { id: "m-now", input });
-        await only.start(letters, { id: "l-now", input });
-        for (let second = 0; second < 10; second++) {
-          await only.settled();
-          clock.advance(SECOND);
-          await turns(20);
-        }
-        await only.settled();
-        expect(done.toSorted()).toEqual(["l-before", "l-now"]);
-        expect((await storage.load("m-now"))?.version).toBe(1);
-        expect((await only.read("l-now"))?.value).toBe("late");
-        expect(looks()).toBe(0);
-        expect(only.watching()).toEqual({}); // modules: watching
+const { test, engine, running, clock, storage, settled } = engineTest("run only");
 
-        only.run();
-        for (let second = 0; second < 5; second++) {
-          await only.settled();
-          clock.advance(SECOND);
-          await turns(20);
-        }
-        await only.settled();
-        expect(done.toSorted()).toEqual(["l-before", "l-now", "m-before", "m-now"]);
-        for (const id of ["m-now", "m-before", "l-now"]) {
-          expect([id, (await only.read(id))?.value]).toEqual([id, "seen"]);
-        }
-      }));
+test("does the work of these, polls nothing, and leaves what is left of the others alone", async () => {
+  const { letters, money, options, done, looks } = scene();
+  const before = await engine(options);
+  await before.start(money, { id: "m-before", input });
+  await before.start(letters, { id: "l-before", input });
+  const only = await engine(options);
+  only.run({ only: [letters] });
+  // Also what this process commits itself, and would take in hand with the commit.
+  await only.start(money, { id: "m-now", input });
+  await only.start(letters, { id: "l-now", input });
+  for (let second = 0; second < 10; second++) {
+    await only.settled();
+    clock.advance(SECOND);
+    await turns(20);
+  }
+  await only.settled();
+  expect(done.toSorted()).toEqual(["l-before", "l-now"]);
+  expect((await storage.load("m-now"))?.version).toBe(1);
+  expect((await only.read("l-now"))?.value).toBe("late");
+  expect(looks()).toBe(0);
+  expect(only.watching()).toEqual({}); // modules: watching
 
-    test("makes steps of the others all the same, and what these arm waits", () =>
-      inWorld(adapter, async ({ engine, clock }) => {
-        const { letters, money, options, done } = scene();
-        const only = await engine(options);
-        only.run({ only: [letters] });
-        await only.start(money, { id: "m", input });
-        expect((await only.send(money, "m", { type: "GO" })).kind).toBe("stepped");
-        clock.advance(5 * SECOND);
-        await only.settled();
-        expect((await only.read("m"))?.value).toBe("gone");
-        expect(done).toEqual([]);
-        only.run();
-        await only.settled();
-        expect(done).toEqual(["m", "m"]);
-      }));
+  only.run();
+  for (let second = 0; second < 5; second++) {
+    await only.settled();
+    clock.advance(SECOND);
+    await turns(20);
+  }
+  await only.settled();
+  expect(done.toSorted()).toEqual(["l-before", "l-now", "m-before", "m-now"]);
+  for (const id of ["m-now", "m-before", "l-now"]) {
+    expect([id, (await only.read(id))?.value]).toEqual([id, "seen"]);
+  }
+});
 
-    test("is not narrowed once it runs whole, and can begin with some again after a stop", () =>
-      inWorld(adapter, async ({ engine, settled }) => {
-        const { letters, money, options, done } = scene();
-        const whole = await engine(options);
-        whole.run();
-        whole.run({ only: [letters] });
-        await whole.start(money, { id: "m-1", input });
-        await settled();
-        expect(done).toEqual(["m-1"]);
-        await whole.send(money, "m-1", { type: "GO" });
-        await settled();
-        await whole.stop();
-        whole.run({ only: [letters] });
-        await whole.start(money, { id: "m-2", input });
-        await settled();
-        expect(done).toEqual(["m-1", "m-1"]);
-        whole.run();
-        await settled();
-        await whole.send(money, "m-2", { type: "GO" });
-        await settled();
-        expect(done).toEqual(["m-1", "m-1", "m-2", "m-2"]);
-      }));
-  },
-);
+test("makes steps of the others all the same, and what these arm waits", async () => {
+  const { letters, money, options, done } = scene();
+  const only = await engine(options);
+  only.run({ only: [letters] });
+  await only.start(money, { id: "m", input });
+  expect((await only.send(money, "m", { type: "GO" })).kind).toBe("stepped");
+  clock.advance(5 * SECOND);
+  await only.settled();
+  expect((await only.read("m"))?.value).toBe("gone");
+  expect(done).toEqual([]);
+  only.run();
+  await only.settled();
+  expect(done).toEqual(["m", "m"]);
+});
+
+test("is not narrowed once it runs whole, and can begin with some again after a stop", async () => {
+  const { letters, money, options, done } = scene();
+  const whole = await running(options);
+  whole.run({ only: [letters] });
+  await whole.start(money, { id: "m-1", input });
+  await settled();
+  expect(done).toEqual(["m-1"]);
+  await whole.send(money, "m-1", { type: "GO" });
+  await settled();
+  await whole.stop();
+  whole.run({ only: [letters] });
+  await whole.start(money, { id: "m-2", input });
+  await settled();
+  expect(done).toEqual(["m-1", "m-1"]);
+  whole.run();
+  await settled();
+  await whole.send(money, "m-2", { type: "GO" });
+  await settled();
+  expect(done).toEqual(["m-1", "m-1", "m-2", "m-2"]);
+});

@@ -49,12 +49,7 @@ export class ScheduleWorld {
   async begin(death?: Death, workflows: readonly AnyWorkflow[] = [runs]): Promise<ScheduledProcess> {
     const { within, timedBy, ...mortal } = mortalProcess(death);
     const storage = within(await this.#open());
-    const engine = createEngine({
-      storage,
-      clock: timedBy(this.clock),
-      logger: silentLogger,
-      workflows,
-    });
+    const engine = createEngine({ storage, clock: timedBy(this.clock), logger: silentLogger, workflows });
     engine.run();
     const process = { ...mortal, engine, does: <T>(work: Promise<T>) => Promise.race([mortal.died, work]) };
     this.#living.add(process);

@@ -107,10 +107,7 @@ async function live(world: ScheduleWorld, { timezone, stays }: Life, deaths: () 
 
 /** Calls until the death of a process, from a seed. */
 function deathsFrom(seed: number): () => number {
-  const random = fc.sample(fc.integer({ min: 20, max: THOROUGH ? 4_000 : 400 }), {
-    seed,
-    numRuns: 1_000,
-  });
+  const random = fc.sample(fc.integer({ min: 20, max: THOROUGH ? 4_000 : 400 }), { seed, numRuns: 1_000 });
   let at = 0;
   return () => random[at++ % random.length] ?? 0;
 }

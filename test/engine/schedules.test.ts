@@ -1,12 +1,13 @@
 /** What schedules promise besides being in time: deployments, pauses, missed moments, commands. */
 // modules: schedules
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { createEngine, InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { createMachine } from "xstate";
 import { SCHEDULES, storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { everyAdapter, inMemory } from "../kit/adapters.ts";
+import { lent, testIn } from "../kit/engine-test.ts";
 import { drawn } from "../kit/thorough.ts";
 import {
   DAY,
@@ -21,250 +22,229 @@ import {
 const NOON = Date.UTC(2026, 0, 1, 12);
 const hourly = { cron: "0 * * * *", timezone: "UTC", workflow: runs } as const;
 
-describe.each(drawn(everyAdapter, "schedules"))("schedules on $name", (adapter) => {
-  const inWorld = (act: (world: ScheduleWorld) => Promise<void>): Promise<void> =>
-    inScheduleWorld(adapter, NOON, act);
+const { test, present } = testIn(
+  { about: "schedules", kinds: drawn(everyAdapter, "schedules") },
+  (adapter, act: (made: ScheduleWorld) => Promise<void>) => inScheduleWorld(adapter, NOON, act),
+);
+const world = lent(present);
 
-  /** A process that has the schedule. */
-  async function begun(world: ScheduleWorld, rule: object = {}): Promise<ScheduledProcess["engine"]> {
-    const { engine } = await world.begin();
-    await engine.schedule("h", { ...hourly, ...rule });
-    return engine;
-  }
+/** A process that has the schedule. */
+async function begun(rule: object = {}): Promise<ScheduledProcess["engine"]> {
+  const { engine } = await world.begin();
+  await engine.schedule("h", { ...hourly, ...rule });
+  return engine;
+}
 
-  test("F7: eight processes see one moment: it is started once", () =>
-    inWorld(async (world) => {
-      for (let count = 0; count < 8; count++) await begun(world);
-      world.clock.set(NOON + HOUR);
-      await Promise.all(world.living.map(({ engine }) => engine.settled()));
-      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
-    }));
-
-  test("F7: a run that was removed, and a clock that is put back, start no moment again", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world);
-      await world.passUntil(NOON + HOUR);
-      expect(await engine.removeInstance("h@2026-01-01T13:00:00Z")).toBe("removed");
-      world.clock.put(-90 * MINUTE);
-      await world.passUntil(NOON + HOUR + MINUTE);
-      const other = await begun(world);
-      await world.passUntil(NOON + HOUR + 2 * MINUTE);
-      expect(await world.started()).toEqual([]);
-      expect(await other.schedules.list()).toMatchObject([{ next: NOON + 2 * HOUR, last: NOON + HOUR }]);
-    }));
-
-  test("an earlier deployment does not take a schedule back", () =>
-    inWorld(async (world) => {
-      const early = await begun(world);
-      const late = await begun(world, { version: 2, cron: "30 * * * *" });
-      expect(await early.schedule("h", hourly)).toMatchObject({ version: 2, cron: "30 * * * *" });
-      expect(await late.schedules.list()).toMatchObject([{ version: 2, next: NOON + HOUR / 2 }]);
-      await world.passUntil(NOON + HOUR);
-      expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
-    }));
-
-  test("a later version of the workflow is a later deployment", () =>
-    inWorld(async (world) => {
-      const early = await begun(world);
-      const next = workflow(createMachine({ id: "run" }))({ version: 2 });
-      const late = await world.begin(undefined, [next]);
-      await late.engine.schedule("h", { ...hourly, workflow: next, missed: "none" });
-      expect(await early.schedule("h", hourly)).toMatchObject({ workflow: "run@2", missed: "none" });
-    }));
-
-  test("a definition that has changed under an unchanged version is refused", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world);
-      const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
-      await expect(refused).rejects.toThrow(/cron has changed .*: was 0 \* \* \* \*, is 1 .*; raise version/);
-    }));
-
-  test("what a changed rule finds due is judged by the new rule", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world);
-      await engine.stop();
-      world.clock.set(NOON + 3 * HOUR);
-      await begun(world, { version: 2, cron: "5 * * * *", missed: "all" });
-      await world.settled();
-      expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
-    }));
-
-  test("D58: a rule whose moments are over is refused where it is given, and stays where it was given before", () =>
-    inWorld(async (world) => {
-      const once = { cron: "0 0 13 1 1 * 2026" };
-      const engine = await begun(world, once);
-      await world.passUntil(NOON + 2 * HOUR);
-      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
-      expect(await engine.schedule("h", { ...hourly, ...once })).toMatchObject({ next: null });
-      expect(await engine.schedule("h", { ...hourly, ...once, version: 2, missed: "all" })).toMatchObject({
-        version: 2,
-      });
-      const over = { ...hourly, cron: "0 30 13 1 1 * 2026", version: 3 };
-      await expect(engine.schedule("h", over)).rejects.toThrow("has no moment to come");
-      await expect(engine.schedule("new", over)).rejects.toThrow(InvalidOptions);
-      expect(await engine.schedules.list()).toMatchObject([{ id: "h", version: 2 }]);
-    }));
-
-  test("F7: moments of a pause are not missed, and a paused schedule can be triggered", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world, { missed: "all" });
-      expect(await engine.schedules.pause("h")).toBe(true);
-      expect(await engine.schedules.pause("h")).toBe(false);
-      await world.passUntil(NOON + 2.5 * HOUR);
-      expect(await engine.schedules.trigger("h")).toBe("h@2026-01-01T14:30:00.000Z");
-      expect(await engine.schedules.resume("h")).toBe(true);
-      expect(await engine.schedules.resume("h")).toBe(false);
-      await world.passUntil(NOON + 3 * HOUR);
-      expect(await world.started()).toEqual(["h@2026-01-01T14:30:00.000Z", "h@2026-01-01T15:00:00Z"]);
-      expect((await engine.read("h@2026-01-01T15:00:00Z"))?.context).toEqual({
-        scheduledAt: NOON + 3 * HOUR,
-      });
-    }));
-
-  test("D85: a schedule that was removed starts nothing, and only a later definition brings it back", () =>
-    inWorld(async (world) => {
-      const early = await begun(world, { missed: "all" });
-      const late = await begun(world, { version: 2, cron: "30 * * * *", missed: "all" });
-      await late.schedules.remove("h");
-      expect(await early.schedules.list()).toEqual([]);
-      const { pause, resume, trigger, remove } = late.schedules;
-      for (const act of [pause, resume, trigger, remove]) {
-        await expect(act("h")).rejects.toThrow("there is no schedule");
-      }
-      await world.passUntil(NOON + 2 * HOUR);
-      // Deployments start again, the one of before among them.
-      await begun(world, { missed: "all" });
-      const again = await begun(world, { version: 2, cron: "30 * * * *", missed: "all" });
-      const told = await again.schedule("h", { ...hourly, missed: "all" });
-      expect(told).toMatchObject({ version: 2, next: null, removedAt: NOON });
-      // The next version of the chart is no later definition.
-      const next = workflow(createMachine({ id: "run" }))({ version: 2 });
-      const { engine: upgraded } = await world.begin(undefined, [runs, next]);
-      const same = { ...hourly, workflow: next, version: 2, cron: "30 * * * *", missed: "all" } as const;
-      expect(await upgraded.schedule("h", same)).toMatchObject({ workflow: "run@1", removedAt: NOON });
-      // Who takes a start starts the newest version that he knows; `started` counts those of the first.
-      await upgraded.stop();
-      await world.passUntil(NOON + 4 * HOUR);
-      expect(await world.started()).toEqual([]);
-      await begun(world, { version: 3, missed: "all" });
-      expect(await again.schedules.list()).toMatchObject([{ next: NOON + 5 * HOUR, removedAt: null }]);
-      await world.passUntil(NOON + 5 * HOUR);
-      expect(await world.started()).toEqual(["h@2026-01-01T17:00:00Z"]);
-    }));
-
-  test("D66: a schedule that is removed while its start is on the way: what was ordered is done once, and nothing after", () =>
-    inWorld(async (world) => {
-      const [one, other] = [await begun(world), await begun(world)];
-      const triggered = await one.schedules.trigger("h");
-      world.clock.set(NOON + HOUR);
-      await Promise.all([one.schedules.remove("h"), other.settled(), one.settled()]);
-      await world.passUntil(NOON + 3 * HOUR);
-      const started = await world.started();
-      expect(started).toContain(triggered);
-      expect(["h@2026-01-01T13:00:00Z", triggered]).toEqual(expect.arrayContaining(started));
-    }));
-
-  test("F7: of very many missed moments the last thousand are started", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world, { cron: "* * * * *", missed: "all" });
-      await engine.stop();
-      world.clock.set(NOON + DAY + 5_000);
-      await begun(world, { cron: "* * * * *", missed: "all" });
-      await world.settled();
-      const started = await world.started();
-      expect(started).toHaveLength(1_000);
-      expect(started.at(-1)).toBe("h@2026-01-02T12:00:00Z");
-    }));
-
-  test("F7: missed moments are none once a minute has not passed", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world, { missed: "none" });
-      await engine.stop();
-      world.clock.set(NOON + HOUR + 50_000);
-      await begun(world, { missed: "none" });
-      await world.settled();
-      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
-    }));
-
-  test("a backfill starts the moments of the past that have no run", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world);
-      await world.passUntil(NOON + HOUR);
-      const ids = await engine.schedules.backfill("h", NOON - HOUR, NOON + HOUR);
-      expect(ids).toEqual(["h@2026-01-01T11:00:00Z", "h@2026-01-01T12:00:00Z"]);
-      expect(await engine.schedules.backfill("h", NOON, NOON + HOUR)).toHaveLength(1);
-      await world.settled();
-      expect(await world.started()).toEqual([...ids, "h@2026-01-01T13:00:00Z"]);
-      expect(await engine.troubles()).toMatchObject({ failingTasks: 0 });
-    }));
-
-  test("a backfill of what is to come, of too much and of no schedule is refused", () =>
-    inWorld(async (world) => {
-      const { schedules } = await begun(world);
-      await expect(schedules.backfill("h", NOON, NOON + 1)).rejects.toThrow(
-        "to: expected a time that has come",
-      );
-      await expect(schedules.backfill("h", NOON - 60 * DAY, NOON)).rejects.toThrow(
-        "to: more than 1000 moments",
-      );
-      await expect(schedules.backfill("h", NOON - 0.5, NOON)).rejects.toThrow("from: expected milliseconds");
-      await expect(schedules.pause("other")).rejects.toThrow('there is no schedule "other"');
-      await world.settled();
-      expect(await world.started()).toEqual([]);
-    }));
-
-  test("a hundred schedules that this process cannot judge hold up no other", () =>
-    inWorld(async (world) => {
-      const engine = await begun(world);
-      const [row] = await world.storage.find({ table: storedSchedules, index: "key" });
-      if (row === undefined) throw new Error("no schedule");
-      const unknown = { ...row, timezone: "Mars/Olympus", next: NOON };
-      const writes = Array.from({ length: 100 }, (_, at) => ({
-        table: SCHEDULES,
-        insert: { ...unknown, id: `mars-${at}` },
-      }));
-      await commitOne(world.storage, { writes });
-      world.clock.set(NOON + HOUR);
-      await engine.settled();
-      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
-    }));
-
-  test("an id that a database would keep as another text is refused", () =>
-    inWorld(async (world) => {
-      const { engine } = await world.begin();
-      for (const id of ["", "half \ud800 of a letter", "\udc00", "a\0b", "a".repeat(201)]) {
-        await expect(engine.schedule(id, hourly)).rejects.toThrow("- id: ");
-      }
-      expect(
-        await engine.schedule("ä 🕛", { ...hourly, id: "other" } as object as typeof hourly),
-      ).toMatchObject({ id: "ä 🕛" });
-    }));
-
-  test("a wrong definition is refused with what is right", () =>
-    inWorld(async (world) => {
-      const { engine } = await world.begin();
-      const wrong: readonly [object, string][] = [
-        [{ cron: "61 * * * *" }, "cron: "],
-        [{ cron: "2026-01-01T00:00:00" }, "cron: expected fields of cron"],
-        [{ cron: "0 0 30 2 *" }, "a 30 February"],
-        [{ cron: "0 0 0 1 1 * 2025" }, "has no moment to come: its last was 2025-01-01T00:00:00.000Z"],
-        [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
-        [{ input: "text" }, "input: expected an object"],
-        [{ input: new Map([["shop", "Mitte"]]) }, "input: expected an object"],
-        [{ missed: "some" }, "missed: "],
-        [{ workflow: "run" }, "workflow: expected what workflow() returns"],
-      ];
-      for (const [part, said] of wrong) {
-        const refused = engine.schedule("h", { ...hourly, ...part });
-        await expect(refused).rejects.toThrow(InvalidOptions);
-        await expect(refused).rejects.toThrow(said);
-      }
-      const other = workflow(createMachine({ id: "other" }))({ version: 1 });
-      await expect(engine.schedule("h", { ...hourly, workflow: other })).rejects.toThrow("other@1");
-    }));
+test("F7: eight processes see one moment: it is started once", async () => {
+  for (let count = 0; count < 8; count++) await begun();
+  world.clock.set(NOON + HOUR);
+  await Promise.all(world.living.map(({ engine }) => engine.settled()));
+  expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
 });
 
-test("F7: schedules that wait write nothing, and read once in five seconds", async () => {
+test("F7: a run that was removed, and a clock that is put back, start no moment again", async () => {
+  const engine = await begun();
+  await world.passUntil(NOON + HOUR);
+  expect(await engine.removeInstance("h@2026-01-01T13:00:00Z")).toBe("removed");
+  world.clock.put(-90 * MINUTE);
+  await world.passUntil(NOON + HOUR + MINUTE);
+  const other = await begun();
+  await world.passUntil(NOON + HOUR + 2 * MINUTE);
+  expect(await world.started()).toEqual([]);
+  expect(await other.schedules.list()).toMatchObject([{ next: NOON + 2 * HOUR, last: NOON + HOUR }]);
+});
+
+test("an earlier deployment does not take a schedule back", async () => {
+  const early = await begun();
+  const late = await begun({ version: 2, cron: "30 * * * *" });
+  expect(await early.schedule("h", hourly)).toMatchObject({ version: 2, cron: "30 * * * *" });
+  expect(await late.schedules.list()).toMatchObject([{ version: 2, next: NOON + HOUR / 2 }]);
+  await world.passUntil(NOON + HOUR);
+  expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
+});
+
+test("a later version of the workflow is a later deployment", async () => {
+  const early = await begun();
+  const next = workflow(createMachine({ id: "run" }))({ version: 2 });
+  const late = await world.begin(undefined, [next]);
+  await late.engine.schedule("h", { ...hourly, workflow: next, missed: "none" });
+  expect(await early.schedule("h", hourly)).toMatchObject({ workflow: "run@2", missed: "none" });
+});
+
+test("a definition that has changed under an unchanged version is refused", async () => {
+  const engine = await begun();
+  const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
+  await expect(refused).rejects.toThrow(/cron has changed .*: was 0 \* \* \* \*, is 1 .*; raise version/);
+});
+
+test("what a changed rule finds due is judged by the new rule", async () => {
+  const engine = await begun();
+  await engine.stop();
+  world.clock.set(NOON + 3 * HOUR);
+  await begun({ version: 2, cron: "5 * * * *", missed: "all" });
+  await world.settled();
+  expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
+});
+
+test("D58: a rule whose moments are over is refused where it is given, and stays where it was given before", async () => {
+  const once = { cron: "0 0 13 1 1 * 2026" };
+  const engine = await begun(once);
+  await world.passUntil(NOON + 2 * HOUR);
+  expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+  expect(await engine.schedule("h", { ...hourly, ...once })).toMatchObject({ next: null });
+  expect(await engine.schedule("h", { ...hourly, ...once, version: 2, missed: "all" })).toMatchObject({
+    version: 2,
+  });
+  const over = { ...hourly, cron: "0 30 13 1 1 * 2026", version: 3 };
+  await expect(engine.schedule("h", over)).rejects.toThrow("has no moment to come");
+  await expect(engine.schedule("new", over)).rejects.toThrow(InvalidOptions);
+  expect(await engine.schedules.list()).toMatchObject([{ id: "h", version: 2 }]);
+});
+
+test("F7: moments of a pause are not missed, and a paused schedule can be triggered", async () => {
+  const engine = await begun({ missed: "all" });
+  expect(await engine.schedules.pause("h")).toBe(true);
+  expect(await engine.schedules.pause("h")).toBe(false);
+  await world.passUntil(NOON + 2.5 * HOUR);
+  expect(await engine.schedules.trigger("h")).toBe("h@2026-01-01T14:30:00.000Z");
+  expect(await engine.schedules.resume("h")).toBe(true);
+  expect(await engine.schedules.resume("h")).toBe(false);
+  await world.passUntil(NOON + 3 * HOUR);
+  expect(await world.started()).toEqual(["h@2026-01-01T14:30:00.000Z", "h@2026-01-01T15:00:00Z"]);
+  expect((await engine.read("h@2026-01-01T15:00:00Z"))?.context).toEqual({
+    scheduledAt: NOON + 3 * HOUR,
+  });
+});
+
+test("D85: a schedule that was removed starts nothing, and only a later definition brings it back", async () => {
+  const early = await begun({ missed: "all" });
+  const late = await begun({ version: 2, cron: "30 * * * *", missed: "all" });
+  await late.schedules.remove("h");
+  expect(await early.schedules.list()).toEqual([]);
+  const { pause, resume, trigger, remove } = late.schedules;
+  for (const act of [pause, resume, trigger, remove]) {
+    await expect(act("h")).rejects.toThrow("there is no schedule");
+  }
+  await world.passUntil(NOON + 2 * HOUR);
+  // Deployments start again, the one of before among them.
+  await begun({ missed: "all" });
+  const again = await begun({ version: 2, cron: "30 * * * *", missed: "all" });
+  const told = await again.schedule("h", { ...hourly, missed: "all" });
+  expect(told).toMatchObject({ version: 2, next: null, removedAt: NOON });
+  // The next version of the chart is no later definition.
+  const next = workflow(createMachine({ id: "run" }))({ version: 2 });
+  const { engine: upgraded } = await world.begin(undefined, [runs, next]);
+  const same = { ...hourly, workflow: next, version: 2, cron: "30 * * * *", missed: "all" } as const;
+  expect(await upgraded.schedule("h", same)).toMatchObject({ workflow: "run@1", removedAt: NOON });
+  // Who takes a start starts the newest version that he knows; `started` counts those of the first.
+  await upgraded.stop();
+  await world.passUntil(NOON + 4 * HOUR);
+  expect(await world.started()).toEqual([]);
+  await begun({ version: 3, missed: "all" });
+  expect(await again.schedules.list()).toMatchObject([{ next: NOON + 5 * HOUR, removedAt: null }]);
+  await world.passUntil(NOON + 5 * HOUR);
+  expect(await world.started()).toEqual(["h@2026-01-01T17:00:00Z"]);
+});
+
+test("D66: a schedule that is removed while its start is on the way: what was ordered is done once, and nothing after", async () => {
+  const [one, other] = [await begun(), await begun()];
+  const triggered = await one.schedules.trigger("h");
+  world.clock.set(NOON + HOUR);
+  await Promise.all([one.schedules.remove("h"), other.settled(), one.settled()]);
+  await world.passUntil(NOON + 3 * HOUR);
+  const started = await world.started();
+  expect(started).toContain(triggered);
+  expect(["h@2026-01-01T13:00:00Z", triggered]).toEqual(expect.arrayContaining(started));
+});
+
+test("F7: of very many missed moments the last thousand are started", async () => {
+  const engine = await begun({ cron: "* * * * *", missed: "all" });
+  await engine.stop();
+  world.clock.set(NOON + DAY + 5_000);
+  await begun({ cron: "* * * * *", missed: "all" });
+  await world.settled();
+  const started = await world.started();
+  expect(started).toHaveLength(1_000);
+  expect(started.at(-1)).toBe("h@2026-01-02T12:00:00Z");
+});
+
+test("F7: missed moments are none once a minute has not passed", async () => {
+  const engine = await begun({ missed: "none" });
+  await engine.stop();
+  world.clock.set(NOON + HOUR + 50_000);
+  await begun({ missed: "none" });
+  await world.settled();
+  expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+});
+
+test("a backfill starts the moments of the past that have no run", async () => {
+  const engine = await begun();
+  await world.passUntil(NOON + HOUR);
+  const ids = await engine.schedules.backfill("h", NOON - HOUR, NOON + HOUR);
+  expect(ids).toEqual(["h@2026-01-01T11:00:00Z", "h@2026-01-01T12:00:00Z"]);
+  expect(await engine.schedules.backfill("h", NOON, NOON + HOUR)).toHaveLength(1);
+  await world.settled();
+  expect(await world.started()).toEqual([...ids, "h@2026-01-01T13:00:00Z"]);
+  expect(await engine.troubles()).toMatchObject({ failingTasks: 0 });
+});
+
+test("a backfill of what is to come, of too much and of no schedule is refused", async () => {
+  const { schedules } = await begun();
+  await expect(schedules.backfill("h", NOON, NOON + 1)).rejects.toThrow("to: expected a time that has come");
+  await expect(schedules.backfill("h", NOON - 60 * DAY, NOON)).rejects.toThrow("to: more than 1000 moments");
+  await expect(schedules.backfill("h", NOON - 0.5, NOON)).rejects.toThrow("from: expected milliseconds");
+  await expect(schedules.pause("other")).rejects.toThrow('there is no schedule "other"');
+  await world.settled();
+  expect(await world.started()).toEqual([]);
+});
+
+test("a hundred schedules that this process cannot judge hold up no other", async () => {
+  const engine = await begun();
+  const [row] = await world.storage.find({ table: storedSchedules, index: "key" });
+  if (row === undefined) throw new Error("no schedule");
+  const unknown = { ...row, timezone: "Mars/Olympus", next: NOON };
+  const writes = Array.from({ length: 100 }, (_, at) => ({
+    table: SCHEDULES,
+    insert: { ...unknown, id: `mars-${at}` },
+  }));
+  await commitOne(world.storage, { writes });
+  world.clock.set(NOON + HOUR);
+  await engine.settled();
+  expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+});
+
+test("an id that a database would keep as another text is refused", async () => {
+  const { engine } = await world.begin();
+  for (const id of ["", "half \ud800 of a letter", "\udc00", "a\0b", "a".repeat(201)]) {
+    await expect(engine.schedule(id, hourly)).rejects.toThrow("- id: ");
+  }
+  expect(await engine.schedule("ä 🕛", { ...hourly, id: "other" } as object as typeof hourly)).toMatchObject({
+    id: "ä 🕛",
+  });
+});
+
+test("a wrong definition is refused with what is right", async () => {
+  const { engine } = await world.begin();
+  const wrong: readonly [object, string][] = [
+    [{ cron: "61 * * * *" }, "cron: "],
+    [{ cron: "2026-01-01T00:00:00" }, "cron: expected fields of cron"],
+    [{ cron: "0 0 30 2 *" }, "a 30 February"],
+    [{ cron: "0 0 0 1 1 * 2025" }, "has no moment to come: its last was 2025-01-01T00:00:00.000Z"],
+    [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
+    [{ input: "text" }, "input: expected an object"],
+    [{ input: new Map([["shop", "Mitte"]]) }, "input: expected an object"],
+    [{ missed: "some" }, "missed: "],
+    [{ workflow: "run" }, "workflow: expected what workflow() returns"],
+  ];
+  for (const [part, said] of wrong) {
+    const refused = engine.schedule("h", { ...hourly, ...part });
+    await expect(refused).rejects.toThrow(InvalidOptions);
+    await expect(refused).rejects.toThrow(said);
+  }
+  const other = workflow(createMachine({ id: "other" }))({ version: 1 });
+  await expect(engine.schedule("h", { ...hourly, workflow: other })).rejects.toThrow("other@1");
+});
+it("F7: schedules that wait write nothing, and read once in five seconds", async () => {
   const asked: string[] = [];
   const counted = (storage: EngineStorage): EngineStorage => {
     const methods = Object.entries(storage) as [string, (...given: never[]) => unknown][];
@@ -296,7 +276,7 @@ test("F7: schedules that wait write nothing, and read once in five seconds", asy
   });
 });
 
-test.each([
+it.each([
   ["an object", { id: "t" }],
   ["undefined", undefined],
   ["empty", ""],

@@ -1,7 +1,7 @@
 /** Search fields: instances are found by texts that each step keeps. */
 // modules: search
 import assert from "node:assert/strict";
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { assign, setup } from "xstate";
 import { workflow, type Engine } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
@@ -9,6 +9,7 @@ import { searchRows } from "../../src/workflow/search-fields.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 interface Order {
   readonly customer: string | null;
@@ -52,9 +53,7 @@ async function rowsOf(storage: EngineStorage, key: string): Promise<readonly str
 }
 
 const hasty = workflow(
-  setup({
-    types: { context: {} as { stage: string }, events: {} as { type: "GO" } },
-  }).createMachine({
+  setup({ types: { context: {} as { stage: string }, events: {} as { type: "GO" } } }).createMachine({
     id: "hasty",
     context: { stage: "first" },
     initial: "first",
@@ -65,177 +64,161 @@ const hasty = workflow(
   }),
 )({ version: 1, search: { stage: ({ context }) => context.stage } });
 
-describe.each(drawn(everyAdapter, "search"))("search fields on $name", (adapter) => {
-  test("F9: the list filters by declared fields, one or several, with state and status", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      awaitsOutside("a", "b", "c", "d");
-      const { start, send, list } = await engine({ workflows: [orders] });
-      await start(orders, { id: "b", input: { customer: "ada", city: "Bern" } });
-      await start(orders, { id: "a", input: { customer: "ada", city: "Rome" } });
-      await start(orders, { id: "c", input: { customer: "bob", city: "Rome" } });
-      await start(orders, { id: "d", input: { customer: null, city: "" } });
-      expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual(["a", "b"]);
-      expect(await idsOf(list(orders, { where: { city: "Rome", customer: "bob" } }))).toEqual(["c"]);
-      expect(await idsOf(list(orders, { where: { city: "" } }))).toEqual(["d"]);
-      expect(await idsOf(list(orders, { where: { customer: "null" } }))).toEqual([]);
-      expect(await idsOf(list(orders, { where: {} }))).toHaveLength(4);
-      await send(orders, "a", { type: "PAY" });
-      await send(orders, "b", { type: "SHIP" });
-      expect(await idsOf(list(orders, { where: { customer: "ada" }, state: "paid" }))).toEqual(["a"]);
-      expect(await idsOf(list(orders, { where: { customer: "ada" }, status: "done" }))).toEqual(["b"]);
-    }));
+const { test, world, engine, running, log, storage, awaitsOutside } = engineTest(
+  "search",
+  drawn(everyAdapter, "search"),
+);
 
-  test("F9: the fields follow each step", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      awaitsOutside("a");
-      const { start, send, list } = await engine({ workflows: [orders] });
-      await start(orders, { id: "a", input: { customer: "ada", city: "Rome" } });
-      await send(orders, "a", { type: "GIVE", to: "bob" });
-      expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual([]);
-      expect(await idsOf(list(orders, { where: { customer: "bob" } }))).toEqual(["a"]);
-      await send(orders, "a", { type: "GIVE", to: null });
-      expect(await idsOf(list(orders, { where: { customer: "bob" } }))).toEqual([]);
-      await send(orders, "a", { type: "GIVE", to: "eve" });
-      expect(await idsOf(list(orders, { where: { customer: "eve" } }))).toEqual(["a"]);
-      expect(await rowsOf(storage, "order@1")).toEqual(["city/a", "customer/a"]);
-    }));
+test("F9: the list filters by declared fields, one or several, with state and status", async () => {
+  awaitsOutside("a", "b", "c", "d");
+  const { start, send, list } = await engine(orders);
+  await start(orders, { id: "b", input: { customer: "ada", city: "Bern" } });
+  await start(orders, { id: "a", input: { customer: "ada", city: "Rome" } });
+  await start(orders, { id: "c", input: { customer: "bob", city: "Rome" } });
+  await start(orders, { id: "d", input: { customer: null, city: "" } });
+  expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual(["a", "b"]);
+  expect(await idsOf(list(orders, { where: { city: "Rome", customer: "bob" } }))).toEqual(["c"]);
+  expect(await idsOf(list(orders, { where: { city: "" } }))).toEqual(["d"]);
+  expect(await idsOf(list(orders, { where: { customer: "null" } }))).toEqual([]);
+  expect(await idsOf(list(orders, { where: {} }))).toHaveLength(4);
+  await send(orders, "a", { type: "PAY" });
+  await send(orders, "b", { type: "SHIP" });
+  expect(await idsOf(list(orders, { where: { customer: "ada" }, state: "paid" }))).toEqual(["a"]);
+  expect(await idsOf(list(orders, { where: { customer: "ada" }, status: "done" }))).toEqual(["b"]);
+});
 
-  test("F9: a timer that fires in the commit of the start changes what it finds in that commit", () =>
-    inWorld(adapter, async ({ engine, log, awaitsOutside }) => {
-      awaitsOutside("h");
-      const { start, run, list } = await engine({ workflows: [hasty] });
-      run();
-      await start(hasty, { id: "h", input: undefined });
-      expect(log.commits.filter(({ commit }) => (commit.starts ?? []).length > 0)).toHaveLength(1);
-      expect(await idsOf(list(hasty, { where: { stage: "first" } }))).toEqual([]);
-      expect(await idsOf(list(hasty, { where: { stage: "second" } }))).toEqual(["h"]);
-    }));
+test("F9: the fields follow each step", async () => {
+  awaitsOutside("a");
+  const { start, send, list } = await engine(orders);
+  await start(orders, { id: "a", input: { customer: "ada", city: "Rome" } });
+  await send(orders, "a", { type: "GIVE", to: "bob" });
+  expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual([]);
+  expect(await idsOf(list(orders, { where: { customer: "bob" } }))).toEqual(["a"]);
+  await send(orders, "a", { type: "GIVE", to: null });
+  expect(await idsOf(list(orders, { where: { customer: "bob" } }))).toEqual([]);
+  await send(orders, "a", { type: "GIVE", to: "eve" });
+  expect(await idsOf(list(orders, { where: { customer: "eve" } }))).toEqual(["a"]);
+  expect(await rowsOf(storage, "order@1")).toEqual(["city/a", "customer/a"]);
+});
 
-  test("F9: an instance whose history folds keeps its fields", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      awaitsOutside("a");
-      const folding = workflow(chart)({
-        version: 1,
-        search,
-        history: { keep: 10 }, // modules: folding
-      });
-      const { start, send, list } = await engine({ workflows: [folding] });
-      await start(folding, { id: "a", input: { customer: "ada", city: "Rome" } });
-      for (let index = 0; index < 30; index++) {
-        await send(folding, "a", { type: "GIVE", to: `c${index}` });
-      }
-      expect(await idsOf(list(folding, { where: { customer: "c29", city: "Rome" } }))).toEqual(["a"]);
-      expect(await idsOf(list(folding, { where: { customer: "c28" } }))).toEqual([]);
-    }));
+test("F9: a timer that fires in the commit of the start changes what it finds in that commit", async () => {
+  awaitsOutside("h");
+  const { list } = await running(hasty, "h");
+  expect(log.commits.filter(({ commit }) => (commit.starts ?? []).length > 0)).toHaveLength(1);
+  expect(await idsOf(list(hasty, { where: { stage: "first" } }))).toEqual([]);
+  expect(await idsOf(list(hasty, { where: { stage: "second" } }))).toEqual(["h"]);
+});
 
-  test("F9: pages go on where the one before ended, without a gap and without a repetition", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const { start, list } = await engine({ workflows: [orders] });
-      const ids = Array.from({ length: 7 }, (_, index) => `o${index}`);
-      awaitsOutside(...ids);
-      for (const id of ids) await start(orders, { id, input: { customer: "ada", city: id } });
-      const seen: string[] = [];
-      const asked = { where: { customer: "ada" }, limit: 3 };
-      let page = await list(orders, asked);
-      for (;;) {
-        seen.push(...page.instances.map(({ id }) => id));
-        if (page.next === null) break;
-        page = await list(orders, { ...asked, after: page.next });
-      }
-      expect(seen).toEqual(ids);
-    }));
+test("F9: an instance whose history folds keeps its fields", async () => {
+  awaitsOutside("a");
+  const folding = workflow(chart)({
+    version: 1,
+    search,
+    history: { keep: 10 }, // modules: folding
+  });
+  const { start, send, list } = await engine(folding);
+  await start(folding, { id: "a", input: { customer: "ada", city: "Rome" } });
+  for (let index = 0; index < 30; index++) {
+    await send(folding, "a", { type: "GIVE", to: `c${index}` });
+  }
+  expect(await idsOf(list(folding, { where: { customer: "c29", city: "Rome" } }))).toEqual(["a"]);
+  expect(await idsOf(list(folding, { where: { customer: "c28" } }))).toEqual([]);
+});
 
-  test("F9: a migrated instance is found by the fields of its new version, a field of a later version among them", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      awaitsOutside("a", "b");
-      const before = await engine({
-        workflows: [workflow(chart)({ version: 1, search: { customer: search.customer } })],
-      });
-      const old = workflow(chart)({ version: 1, search: { customer: search.customer } });
-      await before.start(old, { id: "a", input: { customer: "ada", city: "Rome" } });
-      await before.start(old, { id: "b", input: { customer: "ada", city: "Rome" } });
-      const later = workflow(chart)({
-        version: 2,
-        migrate: { 1: ({ context }) => ({ context: { ...(context as Order), city: "Oslo" } }) },
-        search: { ...search, customer: ({ context }) => `${context.customer}!` },
-      });
-      const { send, list } = await engine({ workflows: [later] });
-      expect(await idsOf(list(later, { where: { city: "Oslo" } }))).toEqual([]);
-      await send(later, "a", { type: "PAY" });
-      expect(await idsOf(list(later, { where: { city: "Oslo" } }))).toEqual(["a"]);
-      expect(await idsOf(list(later, { where: { customer: "ada!" } }))).toEqual(["a"]);
-      expect(await idsOf(before.list(old, { where: { customer: "ada" } }))).toEqual(["b"]);
-    }));
+test("F9: pages go on where the one before ended, without a gap and without a repetition", async () => {
+  const { start, list } = await engine(orders);
+  const ids = Array.from({ length: 7 }, (_, index) => `o${index}`);
+  awaitsOutside(...ids);
+  for (const id of ids) await start(orders, { id, input: { customer: "ada", city: id } });
+  const seen: string[] = [];
+  const asked = { where: { customer: "ada" }, limit: 3 };
+  let page = await list(orders, asked);
+  for (;;) {
+    seen.push(...page.instances.map(({ id }) => id));
+    if (page.next === null) break;
+    page = await list(orders, { ...asked, after: page.next });
+  }
+  expect(seen).toEqual(ids);
+});
 
-  test("F9: a filter that would not find all is refused: a field that a program of the same version does not fill", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      awaitsOutside("a");
-      const first = workflow(chart)({ version: 1, search: { customer: search.customer } });
-      await (
-        await engine({ workflows: [first] })
-      ).start(first, {
-        id: "a",
-        input: { customer: "ada", city: "Rome" },
-      });
-      const { list } = await engine({ workflows: [orders] });
-      expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
-      await expect(list(orders, { where: { city: "Rome" } })).rejects.toThrow(
-        /^list: where.city: not every instance of order@1 has it, .*: raise the version and give `migrate`$/,
-      );
-      const without = workflow(chart)({ version: 1 });
-      await (await engine({ workflows: [without] })).send(without, "a", { type: "PAY" });
-      await expect(list(orders, { where: { customer: "ada" } })).rejects.toThrow("where.customer: not every");
-      // The rows that its steps do not fill are gone, and not out of date.
-      await expect(list(orders, { state: "paid" })).resolves.toMatchObject({ instances: [{ id: "a" }] });
-    }));
+test("F9: a migrated instance is found by the fields of its new version, a field of a later version among them", async () => {
+  awaitsOutside("a", "b");
+  const before = await engine(workflow(chart)({ version: 1, search: { customer: search.customer } }));
+  const old = workflow(chart)({ version: 1, search: { customer: search.customer } });
+  await before.start(old, { id: "a", input: { customer: "ada", city: "Rome" } });
+  await before.start(old, { id: "b", input: { customer: "ada", city: "Rome" } });
+  const later = workflow(chart)({
+    version: 2,
+    migrate: { 1: ({ context }) => ({ context: { ...(context as Order), city: "Oslo" } }) },
+    search: { ...search, customer: ({ context }) => `${context.customer}!` },
+  });
+  const { send, list } = await engine(later);
+  expect(await idsOf(list(later, { where: { city: "Oslo" } }))).toEqual([]);
+  await send(later, "a", { type: "PAY" });
+  expect(await idsOf(list(later, { where: { city: "Oslo" } }))).toEqual(["a"]);
+  expect(await idsOf(list(later, { where: { customer: "ada!" } }))).toEqual(["a"]);
+  expect(await idsOf(before.list(old, { where: { customer: "ada" } }))).toEqual(["b"]);
+});
 
-  test("F9: the fields go with the instance, whoever removes it, and its id is free for others", () =>
-    inWorld(adapter, async (world) => {
-      world.awaitsOutside("a");
-      const one = await world.engine({
-        workflows: [orders],
-        keep: { finished: "1h" }, // modules: retention
-      });
-      one.run();
-      const input = { customer: "ada", city: "Rome" };
-      await one.start(orders, { id: "a", input });
-      await one.send(orders, "a", { type: "SHIP" });
-      expect(await one.removeInstance("a")).toBe("removed");
-      await one.start(orders, { id: "a", input });
-      await one.start(orders, { id: "b", input }); // modules: retention
-      await one.send(orders, "b", { type: "SHIP" }); // modules: retention
-      for (let n = 0; n < 99 && (await one.read("b")) !== null; n++) await world.pass(3_600_000); // modules: retention
-      expect(await idsOf(one.list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
-      expect(await rowsOf(world.storage, "order@1")).toEqual(["city/a", "customer/a"]);
-    }));
+test("F9: a filter that would not find all is refused: a field that a program of the same version does not fill", async () => {
+  awaitsOutside("a");
+  const first = workflow(chart)({ version: 1, search: { customer: search.customer } });
+  await (await engine(first)).start(first, { id: "a", input: { customer: "ada", city: "Rome" } });
+  const { list } = await engine(orders);
+  expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
+  await expect(list(orders, { where: { city: "Rome" } })).rejects.toThrow(
+    /^list: where.city: not every instance of order@1 has it, .*: raise the version and give `migrate`$/,
+  );
+  const without = workflow(chart)({ version: 1 });
+  await (await engine(without)).send(without, "a", { type: "PAY" });
+  await expect(list(orders, { where: { customer: "ada" } })).rejects.toThrow("where.customer: not every");
+  // The rows that its steps do not fill are gone, and not out of date.
+  await expect(list(orders, { state: "paid" })).resolves.toMatchObject({ instances: [{ id: "a" }] });
+});
 
-  test("F9: a value is text of at most 256 bytes, or null; another refuses its step, which names the field", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      awaitsOutside("long");
-      const { start, send, read, list } = await engine({ workflows: [orders] });
-      const longest = "ü".repeat(128);
-      await start(orders, { id: "long", input: { customer: longest, city: "Rome" } });
-      expect(await idsOf(list(orders, { where: { customer: longest } }))).toEqual(["long"]);
-      for (const wrong of [`${longest}x`, "a\0b", 7 as never]) {
-        await expect(start(orders, { id: "x", input: { customer: wrong, city: "" } })).rejects.toThrow(
-          "search.customer cannot be stored: expected null, or text of at most 256 bytes",
-        );
-        await expect(send(orders, "long", { type: "GIVE", to: wrong })).rejects.toThrow("search.customer");
-      }
-      const broken = { customer: () => assert.fail("no such field") };
-      const throwing = workflow(chart)({ version: 2, search: broken, migrate: { 1: () => ({}) } });
-      const other = await engine({ workflows: [throwing] });
-      await expect(other.start(throwing, { id: "x", input: { customer: "ada", city: "" } })).rejects.toThrow(
-        "search.customer cannot be stored: its function threw: no such field",
-      );
-      expect(await read("x")).toBeNull();
-      expect(await read(orders, "long")).toMatchObject({ steps: 1, search: { customer: longest } });
-    }));
+test("F9: the fields go with the instance, whoever removes it, and its id is free for others", async () => {
+  world.awaitsOutside("a");
+  const one = await world.running({
+    workflows: [orders],
+    keep: { finished: "1h" }, // modules: retention
+  });
+  const input = { customer: "ada", city: "Rome" };
+  await one.start(orders, { id: "a", input });
+  await one.send(orders, "a", { type: "SHIP" });
+  expect(await one.removeInstance("a")).toBe("removed");
+  await one.start(orders, { id: "a", input });
+  await one.start(orders, { id: "b", input }); // modules: retention
+  await one.send(orders, "b", { type: "SHIP" }); // modules: retention
+  for (let n = 0; n < 99 && (await one.read("b")) !== null; n++) await world.pass(3_600_000); // modules: retention
+  expect(await idsOf(one.list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
+  expect(await rowsOf(world.storage, "order@1")).toEqual(["city/a", "customer/a"]);
+});
+
+test("F9: a value is text of at most 256 bytes, or null; another refuses its step, which names the field", async () => {
+  awaitsOutside("long");
+  const { start, send, read, list } = await engine(orders);
+  const longest = "ü".repeat(128);
+  await start(orders, { id: "long", input: { customer: longest, city: "Rome" } });
+  expect(await idsOf(list(orders, { where: { customer: longest } }))).toEqual(["long"]);
+  for (const wrong of [`${longest}x`, "a\0b", 7 as never]) {
+    await expect(start(orders, { id: "x", input: { customer: wrong, city: "" } })).rejects.toThrow(
+      "search.customer cannot be stored: expected null, or text of at most 256 bytes",
+    );
+    await expect(send(orders, "long", { type: "GIVE", to: wrong })).rejects.toThrow("search.customer");
+  }
+  const broken = { customer: () => assert.fail("no such field") };
+  const throwing = workflow(chart)({ version: 2, search: broken, migrate: { 1: () => ({}) } });
+  const other = await engine(throwing);
+  await expect(other.start(throwing, { id: "x", input: { customer: "ada", city: "" } })).rejects.toThrow(
+    "search.customer cannot be stored: its function threw: no such field",
+  );
+  expect(await read("x")).toBeNull();
+  expect(await read(orders, "long")).toMatchObject({ steps: 1, search: { customer: longest } });
 });
 
 const [anyAdapter] = drawn(everyAdapter, "search types") as readonly [Adapter];
 
-test("F9: an unknown field does not compile, and is refused with those there are", () =>
+it("F9: an unknown field does not compile, and is refused with those there are", () =>
   inWorld(anyAdapter, async ({ engine }) => {
     const bare = workflow(chart)({ version: 2 });
     const { list } = await engine({ workflows: [orders, bare] });
@@ -251,7 +234,7 @@ test("F9: an unknown field does not compile, and is refused with those there are
     await expect(list(orders, { where: { customer: 7 } })).rejects.toThrow("where.customer: expected text");
   }));
 
-test("F9: a field without a name that a row can have, and more than 16, are refused at registration", () => {
+it("F9: a field without a name that a row can have, and more than 16, are refused at registration", () => {
   expect(() => workflow(chart)({ version: 1, search: { "a/b": () => null } })).toThrow(
     "search.a/b: expected a name",
   );

@@ -25,17 +25,19 @@ const test = postgresTest
     if (a === undefined || b === undefined || c === undefined) throw new Error("three storages");
     return { a, b, c } satisfies Record<Holder, WatchShare>;
   })
-  .extend("pass", ({ shares, clock }) => {
-    return async (seconds: number, holders: readonly Holder[]): Promise<number[]> => {
-      for (let second = 0; second < seconds; second += 1) {
-        clock.advance(1_000);
-        await Promise.all(holders.map((holder) => shares[holder].renew()));
-        const all = holders.flatMap((holder) => shares[holder].shards);
-        expect(new Set(all).size, "no shard has two holders").toBe(all.length);
-      }
-      return holders.map((holder) => shares[holder].shards.length).toSorted((x, y) => x - y);
-    };
-  });
+  .extend(
+    "pass",
+    ({ shares, clock }) =>
+      async (seconds: number, holders: readonly Holder[]): Promise<number[]> => {
+        for (let second = 0; second < seconds; second += 1) {
+          clock.advance(1_000);
+          await Promise.all(holders.map((holder) => shares[holder].renew()));
+          const all = holders.flatMap((holder) => shares[holder].shards);
+          expect(new Set(all).size, "no shard has two holders").toBe(all.length);
+        }
+        return holders.map((holder) => shares[holder].shards.length).toSorted((x, y) => x - y);
+      },
+  );
 
 describe.skipIf(!HAS_POSTGRES)("shards of three processes on PostgreSQL", () => {
   test("D5: they hold 5, 5 and 6 of 16 within four seconds of coming, and what one leaves, or dies with, goes to the others", async ({

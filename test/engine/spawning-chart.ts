@@ -37,9 +37,7 @@ const setupSpawning = setup({
 
 const say = { type: "SAY" } as never;
 
-const again = setupSpawning.assign({
-  kid: ({ spawn }) => spawn("speaker", { id: "kid" }) as AnyActorRef,
-});
+const again = setupSpawning.assign({ kid: ({ spawn }) => spawn("speaker", { id: "kid" }) as AnyActorRef });
 
 /** Whom the chart has heard, and what it has heard. */
 const heard = setupSpawning.assign({

@@ -1,11 +1,12 @@
 /** Steps follow a stamp: neither an earlier life of an id nor a history that the database lost comes back. */
 import { assign, fromPromise, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createEngine, workflow, type AnyWorkflow, type Engine, type WatchEvent } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
+import { engineTest, testIn } from "../kit/engine-test.ts";
 import { everyAdapter } from "../kit/adapters.ts";
-import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
+import { gate, turns, until } from "../kit/engine-world.ts";
 import { forgetfulDatabase, type ForgetfulDatabase } from "../kit/forgetful-database.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { job } from "./job.ts";
@@ -70,184 +71,176 @@ async function beginAnew(engine: Engine<PaymentTables>, unit: typeof notes, id: 
   expect(await engine.start(unit, { id, input: undefined })).toEqual({ ok: true });
 }
 
-describe.each(everyAdapter)("stamps on $name", (adapter) => {
-  test("D13: a removed id that is used again does not get its old life back from another process's memory", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const [one, two] = [await engine({ workflows: [notes] }), await engine({ workflows: [notes] })];
-      await one.start(notes, { id: "n", input: undefined });
-      await one.send(notes, "n", note("old"));
-      await beginAnew(two, notes, "n");
-      await two.send(notes, "n", note("new"));
-      expect(await one.send(notes, "n", note("late"))).toMatchObject({ kind: "stepped" });
-      expect(await two.read("n")).toMatchObject({ steps: 3, context: { notes: ["new", "late"] } });
-      expect((await two.history("n"))[0]?.stamp).toBe((await two.read("n"))?.life);
-      awaitsOutside("n");
-    }));
+const { test, engine, running, clock, log, storage, open, tasksOf, awaitsOutside } = engineTest(
+  "stamps",
+  everyAdapter,
+);
+const losing = testIn({ about: "stamps", kinds: everyAdapter }, inLosingWorld);
 
-  test("D13: an id that is used again for another workflow takes events of that one, also where its old life is remembered", () =>
-    inWorld(adapter, async ({ engine }) => {
-      const jobs = job(async () => undefined);
-      const settings = { workflows: [notes, jobs] };
-      const [one, two] = [await engine(settings), await engine(settings)];
-      await one.start(notes, { id: "n", input: undefined });
-      await two.stopInstance("n");
-      await two.removeInstance("n");
-      await two.start(jobs, { id: "n", input: { id: "n" } });
-      expect(await one.send(jobs, "n", { type: "DONE", by: "one" })).toMatchObject({ kind: "stepped" });
-      two.run();
-      await two.settled();
-    }));
-
-  test("D13: a late end of an old life does not end the task of the new one", () =>
-    inWorld(adapter, async ({ engine, storage, clock, open, awaitsOutside }) => {
-      const [old, fresh] = [gate(), gate()];
-      const frozen = virtualClock(clock.now());
-      const jobOf = (by: string, hanging: Promise<unknown> | null) =>
-        job(async () => {
-          await hanging;
-          return { event: { type: "DONE", by } };
-        });
-      const late = jobOf("old", old.opened);
-      const one = await engine({ workflows: [late], clock: frozen, storage: await open() });
-      one.run();
-      await one.start(late, { id: "j", input: { id: "j" } });
-      clock.advance(60_000);
-      const two = await engine({ workflows: [jobOf("two", null)] });
-      two.run();
-      await two.settled();
-      expect(await two.read("j")).toMatchObject({ status: "done" });
-      await two.stop();
-      expect(await two.removeInstance("j")).toBe("removed");
-      const held = jobOf("new", fresh.opened);
-      const three = await engine({ workflows: [held] });
-      three.run();
-      await three.start(held, { id: "j", input: { id: "j" } });
-      await until(async () =>
-        (await storage.tasks({ order: "instance", instance: "j", limit: 9 })).some(({ isHeld }) => isHeld),
-      );
-      const before = await storage.tasks({ order: "instance", instance: "j", limit: 9 });
-      old.open();
-      await one.settled();
-      expect(await three.read("j")).toMatchObject({ value: "working", steps: 1 });
-      expect(await storage.tasks({ order: "instance", instance: "j", limit: 9 })).toEqual(before);
-      fresh.open();
-      await three.settled();
-      expect((await three.history("j")).at(-1)?.event).toMatchObject({ type: "DONE", by: "new" });
-      awaitsOutside("j");
-    }));
-
-  test("D13: what was found out for an old life is not told to the new one", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const asked = gate();
-      const answered = gate<readonly WatchEvent[]>();
-      let looks = 0;
-      const poll = async (): Promise<readonly WatchEvent[]> => {
-        looks += 1;
-        if (looks > 1) return [];
-        asked.open();
-        return answered.opened;
-      };
-      const settings = { workflows: [watching], watchers: { sky: { intervalMs: 1_000, poll } } };
-      const [one, two] = [await engine(settings), await engine(settings)];
-      one.run();
-      await two.start(watching, { id: "n", input: undefined });
-      const settling = one.settled();
-      await asked.opened;
-      await beginAnew(two, watching, "n");
-      answered.open([{ instance: "n", event: note("of the old one") }]);
-      await settling;
-      expect(await two.read("n")).toMatchObject({ steps: 1, context: { notes: [] } });
-      awaitsOutside("n");
-    }));
-
-  test("D13: a parent that has ended is not removed while a child of it is active", () =>
-    inWorld(adapter, async ({ engine }) => {
-      const one = await engine({ workflows: [parents] });
-      await one.start(parents, { id: "p", input: undefined });
-      expect(await one.stopInstance("p")).toBe("stopped");
-      expect(await one.read("p/child")).toMatchObject({ status: "active" });
-      expect(await one.removeInstance("p")).toBe("pending");
-      one.run();
-      await one.settled();
-      expect(await one.read("p/child")).toMatchObject({ status: "stopped" });
-      expect(await one.removeInstance("p")).toBe("removed");
-    }));
-
-  test("D13: late messages between a parent and its child reach neither of those that have their ids now", () =>
-    inWorld(adapter, async ({ engine, storage, log, awaitsOutside }) => {
-      const one = await engine({ workflows: [parents] });
-      await one.start(parents, { id: "p", input: undefined });
-      expect(await one.stopInstance("p")).toBe("stopped");
-      await one.send(parents.child("child"), "p/child", { type: "LEAVE" });
-      const messages = log.commits.flatMap(({ commit: { arms = [] } }) => arms.map(({ task }) => task));
-      expect(messages.map(({ name }) => name)).toEqual(["xstate.stop", "xstate.done.actor.child"]);
-      one.run();
-      await one.settled();
-      expect(await one.removeInstance("p/child")).toBe("removed");
-      expect(await one.removeInstance("p")).toBe("removed");
-      expect(await one.start(parents, { id: "p", input: undefined })).toEqual({ ok: true });
-      await storage.commit([
-        { arms: messages.map((task) => ({ task: { ...task, id: `late ${task.id}` } })) },
-      ]);
-      await one.settled();
-      expect(await one.read("p")).toMatchObject({ status: "active", steps: 1 });
-      expect(await one.read("p/child")).toMatchObject({ status: "active", steps: 1 });
-      for (const instance of ["p", "p/child"]) {
-        expect(await storage.tasks({ order: "instance", instance, limit: 1 })).toEqual([]);
-      }
-      awaitsOutside("p", "p/child");
-    }));
-
-  test("D28: a process that remembers a step which the database lost does not write over another's step of the same number", () =>
-    inLosingWorld(adapter, async ({ engine, moment, loseSince }) => {
-      const [one, two] = [engine(notes), engine(notes)];
-      await one.start(notes, { id: "n", input: undefined });
-      await one.send(notes, "n", note("kept"));
-      const before = moment();
-      await one.send(notes, "n", note("lost"));
-      expect((await one.read("n"))?.steps).toBe(3);
-      await loseSince(before);
-      expect(await two.send(notes, "n", note("acknowledged"))).toMatchObject({ kind: "stepped" });
-      expect((await two.read("n"))?.steps).toBe(3);
-      expect(await one.send(notes, "n", note("after"))).toMatchObject({ kind: "stepped" });
-      expect(await two.read("n")).toMatchObject({
-        steps: 4,
-        context: { notes: ["kept", "acknowledged", "after"] },
-      });
-      const told = (await two.history("n")).map(({ event }) => (event as { readonly note?: string }).note);
-      expect(told).toEqual([undefined, "kept", "acknowledged", "after"]);
-    }));
-
-  test("D29: an effect in hand of a step that the database lost has another key, ends nothing, and its give-back releases nothing", () =>
-    inLosingWorld(adapter, async ({ engine, storage, moment, loseSince }) => {
-      const keys: string[] = [];
-      const gates = { bob: gate(), ada: gate() };
-      const paying = (hangs: boolean) => payments(keys, hangs ? gates : null);
-      const [one, two] = [engine(paying(true)), engine(paying(true))];
-      one.run();
-      await one.start(paying(true), { id: "p", input: undefined });
-      const before = moment();
-      await one.send(paying(true), "p", { type: "PAY", to: "bob" });
-      await until(() => keys.length === 1);
-      await loseSince(before);
-      two.run();
-      await two.send(paying(true), "p", { type: "PAY", to: "ada" });
-      await until(() => keys.length === 2);
-      expect(new Set(keys).size).toBe(2);
-      const pending = await storage.tasks({ order: "instance", instance: "p", limit: 9 });
-      expect(pending).toMatchObject([{ isHeld: true }]);
-      gates.bob.open();
-      await turns(20);
-      expect(await two.read("p")).toMatchObject({ value: "paying", context: { paid: null } });
-      await one.stop({ timeoutMs: 0 });
-      expect(await storage.tasks({ order: "instance", instance: "p", limit: 9 })).toEqual(pending);
-      gates.ada.open();
-      await two.settled();
-      expect(await two.read("p")).toMatchObject({ value: "paid", context: { paid: "ada" } });
-      expect(keys).toHaveLength(2);
-    }));
+test("D13: a removed id that is used again does not get its old life back from another process's memory", async () => {
+  const [one, two] = [await engine(notes), await engine(notes)];
+  await one.start(notes, { id: "n", input: undefined });
+  await one.send(notes, "n", note("old"));
+  await beginAnew(two, notes, "n");
+  await two.send(notes, "n", note("new"));
+  expect(await one.send(notes, "n", note("late"))).toMatchObject({ kind: "stepped" });
+  expect(await two.read("n")).toMatchObject({ steps: 3, context: { notes: ["new", "late"] } });
+  expect((await two.history("n"))[0]?.stamp).toBe((await two.read("n"))?.life);
+  awaitsOutside("n");
 });
 
+test("D13: an id that is used again for another workflow takes events of that one, also where its old life is remembered", async () => {
+  const jobs = job(async () => undefined);
+  const settings = { workflows: [notes, jobs] };
+  const [one, two] = [await engine(settings), await engine(settings)];
+  await one.start(notes, { id: "n", input: undefined });
+  await two.stopInstance("n");
+  await two.removeInstance("n");
+  await two.start(jobs, { id: "n", input: { id: "n" } });
+  expect(await one.send(jobs, "n", { type: "DONE", by: "one" })).toMatchObject({ kind: "stepped" });
+  two.run();
+  await two.settled();
+});
+
+test("D13: a late end of an old life does not end the task of the new one", async () => {
+  const [old, fresh] = [gate(), gate()];
+  const frozen = virtualClock(clock.now());
+  const jobOf = (by: string, hanging: Promise<unknown> | null) =>
+    job(async () => {
+      await hanging;
+      return by;
+    });
+  const late = jobOf("old", old.opened);
+  const one = await running({ workflows: [late], clock: frozen, storage: await open() }, "j");
+  clock.advance(60_000);
+  const two = await running(jobOf("two", null));
+  await two.settled();
+  expect(await two.read("j")).toMatchObject({ status: "done" });
+  await two.stop();
+  expect(await two.removeInstance("j")).toBe("removed");
+  const held = jobOf("new", fresh.opened);
+  const three = await running(held, "j");
+  await until(async () => (await tasksOf("j")).some(({ isHeld }) => isHeld));
+  const before = await tasksOf("j");
+  old.open();
+  await one.settled();
+  expect(await three.read("j")).toMatchObject({ value: "working", steps: 1 });
+  expect(await tasksOf("j")).toEqual(before);
+  fresh.open();
+  await three.settled();
+  expect((await three.history("j")).at(-1)?.event).toMatchObject({ type: "DONE", by: "new" });
+  awaitsOutside("j");
+});
+
+test("D13: what was found out for an old life is not told to the new one", async () => {
+  const asked = gate();
+  const answered = gate<readonly WatchEvent[]>();
+  let looks = 0;
+  const poll = async (): Promise<readonly WatchEvent[]> => {
+    looks += 1;
+    if (looks > 1) return [];
+    asked.open();
+    return answered.opened;
+  };
+  const settings = { workflows: [watching], watchers: { sky: { intervalMs: 1_000, poll } } };
+  const [one, two] = [await engine(settings), await engine(settings)];
+  one.run();
+  await two.start(watching, { id: "n", input: undefined });
+  const settling = one.settled();
+  await asked.opened;
+  await beginAnew(two, watching, "n");
+  answered.open([{ instance: "n", event: note("of the old one") }]);
+  await settling;
+  expect(await two.read("n")).toMatchObject({ steps: 1, context: { notes: [] } });
+  awaitsOutside("n");
+});
+
+test("D13: a parent that has ended is not removed while a child of it is active", async () => {
+  const one = await engine(parents, "p");
+  expect(await one.stopInstance("p")).toBe("stopped");
+  expect(await one.read("p/child")).toMatchObject({ status: "active" });
+  expect(await one.removeInstance("p")).toBe("pending");
+  one.run();
+  await one.settled();
+  expect(await one.read("p/child")).toMatchObject({ status: "stopped" });
+  expect(await one.removeInstance("p")).toBe("removed");
+});
+
+test("D13: late messages between a parent and its child reach neither of those that have their ids now", async () => {
+  const one = await engine(parents, "p");
+  expect(await one.stopInstance("p")).toBe("stopped");
+  await one.send(parents.child("child"), "p/child", { type: "LEAVE" });
+  const messages = log.commits.flatMap(({ commit: { arms = [] } }) => arms.map(({ task }) => task));
+  expect(messages.map(({ name }) => name)).toEqual(["xstate.stop", "xstate.done.actor.child"]);
+  one.run();
+  await one.settled();
+  expect(await one.removeInstance("p/child")).toBe("removed");
+  expect(await one.removeInstance("p")).toBe("removed");
+  expect(await one.start(parents, { id: "p", input: undefined })).toEqual({ ok: true });
+  await storage.commit([{ arms: messages.map((task) => ({ task: { ...task, id: `late ${task.id}` } })) }]);
+  await one.settled();
+  expect(await one.read("p")).toMatchObject({ status: "active", steps: 1 });
+  expect(await one.read("p/child")).toMatchObject({ status: "active", steps: 1 });
+  for (const instance of ["p", "p/child"]) {
+    expect(await tasksOf(instance)).toEqual([]);
+  }
+  awaitsOutside("p", "p/child");
+});
+
+losing.test(
+  "D28: a process that remembers a step which the database lost does not write over another's step of the same number",
+  async () => {
+    const { engine, moment, loseSince } = losing.present();
+    const [one, two] = [engine(notes), engine(notes)];
+    await one.start(notes, { id: "n", input: undefined });
+    await one.send(notes, "n", note("kept"));
+    const before = moment();
+    await one.send(notes, "n", note("lost"));
+    expect((await one.read("n"))?.steps).toBe(3);
+    await loseSince(before);
+    expect(await two.send(notes, "n", note("acknowledged"))).toMatchObject({ kind: "stepped" });
+    expect((await two.read("n"))?.steps).toBe(3);
+    expect(await one.send(notes, "n", note("after"))).toMatchObject({ kind: "stepped" });
+    expect(await two.read("n")).toMatchObject({
+      steps: 4,
+      context: { notes: ["kept", "acknowledged", "after"] },
+    });
+    const told = (await two.history("n")).map(({ event }) => (event as { readonly note?: string }).note);
+    expect(told).toEqual([undefined, "kept", "acknowledged", "after"]);
+  },
+);
+
+losing.test(
+  "D29: an effect in hand of a step that the database lost has another key, ends nothing, and its give-back releases nothing",
+  async () => {
+    const { engine, storage, moment, loseSince } = losing.present();
+    const keys: string[] = [];
+    const gates = { bob: gate(), ada: gate() };
+    const paying = (hangs: boolean) => payments(keys, hangs ? gates : null);
+    const [one, two] = [engine(paying(true)), engine(paying(true))];
+    one.run();
+    await one.start(paying(true), { id: "p", input: undefined });
+    const before = moment();
+    await one.send(paying(true), "p", { type: "PAY", to: "bob" });
+    await until(() => keys.length === 1);
+    await loseSince(before);
+    two.run();
+    await two.send(paying(true), "p", { type: "PAY", to: "ada" });
+    await until(() => keys.length === 2);
+    expect(new Set(keys).size).toBe(2);
+    const pending = await storage.tasks({ order: "instance", instance: "p", limit: 9 });
+    expect(pending).toMatchObject([{ isHeld: true }]);
+    gates.bob.open();
+    await turns(20);
+    expect(await two.read("p")).toMatchObject({ value: "paying", context: { paid: null } });
+    await one.stop({ timeoutMs: 0 });
+    expect(await storage.tasks({ order: "instance", instance: "p", limit: 9 })).toEqual(pending);
+    gates.ada.open();
+    await two.settled();
+    expect(await two.read("p")).toMatchObject({ value: "paid", context: { paid: "ada" } });
+    expect(keys).toHaveLength(2);
+  },
+);
 const childChart = setup({ types: { events: {} as { readonly type: "LEAVE" } } }).createMachine({
   id: "child",
   initial: "here",

@@ -1,434 +1,366 @@
 /** Stopping an engine: what is in hand may finish, the rest is given back, and nothing goes on behind its back. */
 import { setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { EngineStopped, workflow } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
 import { closingStorage } from "../kit/closing-storage.ts";
-import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { gate, turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 
-describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
-  test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const hold = gate();
-      const began: string[] = [];
-      const jobs = job(async ({ id }) => {
-        began.push(id);
-        await hold.opened;
-        return { event: { type: "DONE", by: id } };
-      });
-      const first = await engine({ workflows: [jobs], slots: 1 });
-      first.run();
-      await first.start(jobs, { id: "a", input: { id: "a" } });
-      await first.start(jobs, { id: "b", input: { id: "b" } });
-      await until(() => began.length === 1);
-      const stopped = first.stop();
-      hold.open();
-      await stopped;
-      expect(await storage.load("a")).toMatchObject({ status: "done" });
-      expect(began).toEqual(["a"]);
-      const next = await engine({ workflows: [jobs] });
-      next.run();
-      await settled();
-      expect(began).toEqual(["a", "b"]);
-    }));
+const { test, engine, running, clock, storage, open, settled, tasksOf, awaitsOutside } =
+  engineTest("stopping");
 
-  test("what does not finish in time is aborted and given back at once, without a crash or a failure", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const runs: { readonly crashes: number; readonly failures: number }[] = [];
-      let aborted = false;
-      const jobs = job(async (_params, { signal, crashes, failures }) => {
-        runs.push({ crashes, failures });
-        if (runs.length === 1) {
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          aborted = true;
-          throw new Error("aborted");
-        }
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const first = await engine({ workflows: [jobs] });
-      first.run();
-      await first.start(jobs, { id: "a", input: { id: "a" } });
-      const stopped = first.stop({ timeoutMs: 2_000 });
-      await turns(20);
-      clock.advance(2_000);
-      await stopped;
-      expect(aborted).toBe(true);
-      const next = await engine({ workflows: [jobs] });
-      next.run();
-      await settled();
-      expect(runs).toEqual([
-        { crashes: 0, failures: 0 },
-        { crashes: 0, failures: 0 },
-      ]);
-      expect(await next.read("a")).toMatchObject({ value: "done" });
-    }));
+test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", async () => {
+  const hold = gate();
+  const began: string[] = [];
+  const jobs = job(async ({ id }) => {
+    began.push(id);
+    await hold.opened;
+    return id;
+  });
+  const first = await running({ workflows: [jobs], slots: 1 }, "a", "b");
+  await until(() => began.length === 1);
+  const stopped = first.stop();
+  hold.open();
+  await stopped;
+  expect(await storage.load("a")).toMatchObject({ status: "done" });
+  expect(began).toEqual(["a"]);
+  await running(jobs);
+  await settled();
+  expect(began).toEqual(["a", "b"]);
+});
 
-  test("a claim that comes back after the stop is given back, and nothing runs when stop has resolved", () =>
-    inWorld(adapter, async ({ engine, open, settled }) => {
-      let runs = 0;
-      const jobs = job(async ({ id }) => {
-        runs += 1;
-        return { event: { type: "DONE", by: id } };
-      });
-      const storage = await open();
-      const asked = gate();
-      const answer = gate();
-      const slow = await engine({
-        workflows: [jobs],
-        storage: {
-          ...storage,
-          async claim(request) {
-            const tasks = await storage.claim(request);
-            asked.open();
-            await answer.opened;
-            return tasks;
-          },
-        },
-      });
-      await slow.start(jobs, { id: "a", input: { id: "a" } });
-      slow.run();
-      await asked.opened;
-      const stopped = slow.stop();
-      answer.open();
-      await stopped;
-      await turns(20);
-      expect(runs).toBe(0);
-      const next = await engine({ workflows: [jobs] });
-      next.run();
-      await settled();
-      expect(runs).toBe(1);
-    }));
+test("what does not finish in time is aborted and given back at once, without a crash or a failure", async () => {
+  const runs: { readonly crashes: number; readonly failures: number }[] = [];
+  let aborted = false;
+  const jobs = job(async (_params, { signal, crashes, failures }) => {
+    runs.push({ crashes, failures });
+    if (runs.length === 1) {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      aborted = true;
+      throw new Error("aborted");
+    }
+    return "me";
+  });
+  const first = await running(jobs, "a");
+  const stopped = first.stop({ timeoutMs: 2_000 });
+  await turns(20);
+  clock.advance(2_000);
+  await stopped;
+  expect(aborted).toBe(true);
+  const next = await running(jobs);
+  await settled();
+  expect(runs).toEqual([
+    { crashes: 0, failures: 0 },
+    { crashes: 0, failures: 0 },
+  ]);
+  expect(await next.read("a")).toMatchObject({ value: "done" });
+});
 
-  test("what a commit arms for this process while it stops is given back, and the next takes it at once", () =>
-    inWorld(adapter, async ({ engine, open, settled }) => {
-      let runs = 0;
-      const jobs = job(async ({ id }) => {
-        runs += 1;
-        return { event: { type: "DONE", by: id } };
-      });
-      const storage = await open();
-      const committed = gate();
-      const answer = gate();
-      const slow = await engine({
-        workflows: [jobs],
-        storage: {
-          ...storage,
-          async commit(items: Parameters<typeof storage.commit>[0]) {
-            const results = await storage.commit(items);
-            if (!items.some(({ starts = [] }) => starts.length > 0)) return results;
-            committed.open();
-            await answer.opened;
-            return results;
-          },
-        },
-      });
-      slow.run();
-      const started = slow.start(jobs, { id: "a", input: { id: "a" } });
-      await committed.opened;
-      const stopped = slow.stop();
-      answer.open();
-      expect(await started).toEqual({ ok: true });
-      await stopped;
-      await turns(20);
-      expect(runs).toBe(0);
-      const next = await engine({ workflows: [jobs] });
-      next.run();
-      // No clock is turned: the lease that was taken with the commit is not waited out.
-      await settled();
-      expect(runs).toBe(1);
-      expect(await next.pending("a")).toMatchObject({ tasks: [] });
-    }));
+/** Counts its runs. */
+function counting() {
+  const state = { runs: 0 };
+  return Object.assign(state, {
+    jobs: job(async ({ id }) => {
+      state.runs += 1;
+      return id;
+    }),
+  });
+}
 
-  test("while the last work finishes its lease is kept, so that nobody does it a second time", () =>
-    inWorld(adapter, async ({ engine, clock, settled }) => {
-      const hold = gate();
-      let runs = 0;
-      const jobs = job(async () => {
-        runs += 1;
-        await hold.opened;
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const [first, next] = [await engine({ workflows: [jobs] }), await engine({ workflows: [jobs] })];
-      first.run();
-      await first.start(jobs, { id: "a", input: { id: "a" } });
-      next.run();
-      const stopped = first.stop({ timeoutMs: MINUTE });
-      for (let third = 0; third < 10; third++) {
-        clock.advance(5_000);
-        await turns(10);
-      }
-      expect(runs).toBe(1);
-      hold.open();
-      await stopped;
-      await settled();
-      expect(await next.read("a")).toMatchObject({ value: "done" });
-      expect(runs).toBe(1);
-    }));
+test("a claim that comes back after the stop is given back, and nothing runs when stop has resolved", async () => {
+  const [counted, asked, answer] = [counting(), gate(), gate()];
+  const waiting = await open((real) => ({
+    async claim(request) {
+      const tasks = await real.claim(request);
+      asked.open();
+      await answer.opened;
+      return tasks;
+    },
+  }));
+  const slow = await engine({ workflows: [counted.jobs], storage: waiting });
+  await slow.start(counted.jobs, { id: "a", input: { id: "a" } });
+  slow.run();
+  await asked.opened;
+  const stopped = slow.stop();
+  answer.open();
+  await stopped;
+  await turns(20);
+  expect(counted.runs).toBe(0);
+  await running(counted.jobs);
+  await settled();
+  expect(counted.runs).toBe(1);
+});
 
-  test("stop({ timeoutMs: Infinity }) waits for the work in hand, however long it takes", () =>
-    inWorld(adapter, async ({ engine, clock, storage }) => {
-      const hold = gate();
-      const jobs = job(async () => {
-        await hold.opened;
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const patient = await engine({ workflows: [jobs] });
-      patient.run();
-      await patient.start(jobs, { id: "a", input: { id: "a" } });
-      let isStopped = false;
-      const stopped = patient.stop({ timeoutMs: Infinity }).then(() => {
-        isStopped = true;
-      });
-      for (let day = 0; day < 30; day++) {
-        clock.advance(24 * 60 * MINUTE);
-        await turns(10);
-      }
-      expect(isStopped).toBe(false);
-      hold.open();
-      await stopped;
-      expect(await storage.load("a")).toMatchObject({ status: "done" });
-    }));
+test("what a commit arms for this process while it stops is given back, and the next takes it at once", async () => {
+  const [counted, committed, answer] = [counting(), gate(), gate()];
+  const waiting = await open((real) => ({
+    async commit(items: Parameters<typeof real.commit>[0]) {
+      const results = await real.commit(items);
+      if (!items.some(({ starts = [] }) => starts.length > 0)) return results;
+      committed.open();
+      await answer.opened;
+      return results;
+    },
+  }));
+  const slow = await running({ workflows: [counted.jobs], storage: waiting });
+  const started = slow.start(counted.jobs, { id: "a", input: { id: "a" } });
+  await committed.opened;
+  const stopped = slow.stop();
+  answer.open();
+  expect(await started).toEqual({ ok: true });
+  await stopped;
+  await turns(20);
+  expect(counted.runs).toBe(0);
+  const next = await running(counted.jobs);
+  // No clock is turned: the lease that was taken with the commit is not waited out.
+  await settled();
+  expect(counted.runs).toBe(1);
+  expect(await next.pending("a")).toMatchObject({ tasks: [] });
+});
 
-  test("a storage that does not answer holds up the stop for ten seconds at most", () =>
-    inWorld(adapter, async ({ engine, clock, open }) => {
-      const storage = await open();
-      const asked = gate();
-      const answer = gate();
-      const hanging = await engine({
-        workflows: [job(async () => undefined)],
-        storage: {
-          ...storage,
-          async claim(request) {
-            asked.open();
-            await answer.opened;
-            return storage.claim(request);
-          },
-        },
-      });
-      hanging.run();
-      await asked.opened;
-      let isStopped = false;
-      const stopped = hanging.stop({ timeoutMs: 1_000 }).then(() => {
-        isStopped = true;
-      });
-      await turns(10);
-      clock.advance(10_999);
-      await turns(10);
-      expect(isStopped).toBe(false);
-      clock.advance(1);
-      await stopped;
-      answer.open();
-    }));
+test("while the last work finishes its lease is kept, so that nobody does it a second time", async () => {
+  const hold = gate();
+  let runs = 0;
+  const jobs = job(async () => {
+    runs += 1;
+    await hold.opened;
+    return "me";
+  });
+  const [first, next] = [await engine(jobs), await engine(jobs)];
+  first.run();
+  await first.start(jobs, { id: "a", input: { id: "a" } });
+  next.run();
+  const stopped = first.stop({ timeoutMs: MINUTE });
+  for (let third = 0; third < 10; third++) {
+    clock.advance(5_000);
+    await turns(10);
+  }
+  expect(runs).toBe(1);
+  hold.open();
+  await stopped;
+  await settled();
+  expect(await next.read("a")).toMatchObject({ value: "done" });
+  expect(runs).toBe(1);
+});
 
-  test("a poll that hears no signal does not hold up the stop for ever", () =>
-    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
-      const chart = setup({}).createMachine({
-        id: "watcher",
-        initial: "watching",
-        states: { watching: { meta: { watches: ["sky"] } } },
-      });
-      const watching = workflow(chart)({ version: 1, effects: {}, watches: { sky: () => "sky" } });
-      const polled = gate();
-      const deaf = {
-        intervalMs: 1_000,
-        poll: () => {
-          polled.open();
-          return new Promise<never>(() => {});
-        },
-      };
-      const stuck = await engine({ workflows: [watching], watchers: { sky: deaf } });
-      await stuck.start(watching, { id: "w", input: undefined });
-      stuck.run();
-      await polled.opened;
-      const stopped = stuck.stop({ timeoutMs: 1_000 });
-      await turns(5);
-      clock.advance(1_000);
-      await expect(stopped).resolves.toBeUndefined();
-      awaitsOutside("w");
-    }));
+test("stop({ timeoutMs: Infinity }) waits for the work in hand, however long it takes", async () => {
+  const hold = gate();
+  const jobs = job(() => hold.opened.then(() => "me"));
+  const patient = await running(jobs, "a");
+  let isStopped = false;
+  const stopped = patient.stop({ timeoutMs: Infinity }).finally(() => (isStopped = true));
+  for (let day = 0; day < 30; day++) {
+    clock.advance(24 * 60 * MINUTE);
+    await turns(10);
+  }
+  expect(isStopped).toBe(false);
+  hold.open();
+  await stopped;
+  expect(await storage.load("a")).toMatchObject({ status: "done" });
+});
 
-  test("D22: a hundred calls that wait at once are no leak to Node, and all end with the engine", () =>
-    inWorld(adapter, async ({ engine }) => {
-      const warnings: string[] = [];
-      const note = ({ name }: Error): void => void warnings.push(name);
-      process.on("warning", note);
-      const jobs = job(async () => undefined);
-      const one = await engine({ workflows: [jobs] });
-      one.run();
-      const waits = Promise.allSettled(
-        Array.from({ length: 100 }, () => one.waitFor(jobs, "nobody", "final", { mustExist: false })),
-      );
-      await turns(20);
-      await one.stop();
-      const ends = await waits;
-      await turns(1);
-      process.off("warning", note);
-      expect(ends.every(({ status }) => status === "rejected")).toBe(true);
-      expect(warnings).toEqual([]);
-    }));
+test("a storage that does not answer holds up the stop for ten seconds at most", async () => {
+  const [asked, answer] = [gate(), gate()];
+  const waiting = await open((real) => ({
+    async claim(request) {
+      asked.open();
+      await answer.opened;
+      return real.claim(request);
+    },
+  }));
+  const hanging = await running({ workflows: [job(async () => undefined)], storage: waiting });
+  await asked.opened;
+  let isStopped = false;
+  const stopped = hanging.stop({ timeoutMs: 1_000 }).finally(() => (isStopped = true));
+  await turns(10);
+  clock.advance(10_999);
+  await turns(10);
+  expect(isStopped).toBe(false);
+  clock.advance(1);
+  await stopped;
+  answer.open();
+});
 
-  test("D22: waitFor without a signal ends when the engine stops, and may be called again", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const hold = gate();
-      const jobs = job(async () => {
-        await hold.opened;
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const one = await engine({ workflows: [jobs] });
-      one.run();
-      await one.start(jobs, { id: "j", input: { id: "j" } });
-      const never = one.waitFor(jobs, "nobody", "final", { mustExist: false });
-      const signalled = one.waitFor(jobs, "nobody", "final", {
-        signal: new AbortController().signal,
-        mustExist: false,
-      });
-      const inHand = one.waitFor(jobs, "j", "final");
-      const ended = Promise.allSettled([never, signalled, inHand]);
-      const stopped = one.stop();
-      hold.open();
-      await stopped;
-      expect(await ended).toMatchObject([
-        { reason: expect.any(EngineStopped) as unknown },
-        { reason: expect.any(EngineStopped) as unknown },
-        { value: { status: "done" } },
-      ]);
-      expect(await one.waitFor(jobs, "j", "final")).toMatchObject({ status: "done" });
-      await settled();
-    }));
+test("a poll that hears no signal does not hold up the stop for ever", async () => {
+  const chart = setup({}).createMachine({
+    id: "watcher",
+    initial: "watching",
+    states: { watching: { meta: { watches: ["sky"] } } },
+  });
+  const watching = workflow(chart)({ version: 1, effects: {}, watches: { sky: () => "sky" } });
+  const polled = gate();
+  const deaf = {
+    intervalMs: 1_000,
+    poll: () => {
+      polled.open();
+      return new Promise<never>(() => {});
+    },
+  };
+  const stuck = await engine({ workflows: [watching], watchers: { sky: deaf } }, "w");
+  stuck.run();
+  await polled.opened;
+  const stopped = stuck.stop({ timeoutMs: 1_000 });
+  await turns(5);
+  clock.advance(1_000);
+  await expect(stopped).resolves.toBeUndefined();
+  awaitsOutside("w");
+});
 
-  test("L9: what the host has begun before the stop is done to its end, and the stop waits for that", () =>
-    inWorld(adapter, async ({ engine, open, settled }) => {
-      const jobs = job(async () => ({ event: { type: "DONE", by: "nobody" } }));
-      await (await engine({ workflows: [jobs] })).start(jobs, { id: "a", input: { id: "a" } });
-      const own = await open();
-      const hold = gate();
-      const load: typeof own.load = async (id) => {
-        await hold.opened;
-        return own.load(id);
-      };
-      const one = await engine({ workflows: [jobs], storage: { ...own, load } });
-      const sent = one.send(jobs, "a", { type: "DONE", by: "host" });
-      const stopped = one.stop();
-      await turns(20);
-      hold.open();
-      expect(await sent).toMatchObject({ kind: "stepped" });
-      await stopped;
-      expect(await one.read("a")).toMatchObject({ value: "done" });
-      one.run();
-      await settled();
-    }));
+test("D22: a hundred calls that wait at once are no leak to Node, and all end with the engine", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", note);
+  const jobs = job(async () => undefined);
+  const one = await running(jobs);
+  const waits = Promise.allSettled(
+    Array.from({ length: 100 }, () => one.waitFor(jobs, "nobody", "final", { mustExist: false })),
+  );
+  await turns(20);
+  await one.stop();
+  const ends = await waits;
+  await turns(1);
+  process.off("warning", note);
+  expect(ends.every(({ status }) => status === "rejected")).toBe(true);
+  expect(warnings).toEqual([]);
+});
 
-  test("a run that is begun while a stop waits begins behind it: it keeps its own work, and its own stop ends", () =>
-    inWorld(adapter, async ({ engine, clock }) => {
-      const hold = gate();
-      const runs: string[] = [];
-      const jobs = job(async ({ id }, { signal }) => {
-        runs.push(id);
-        if (id === "a" && runs.length === 1) await hold.opened;
-        if (id === "b") await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        return { event: { type: "DONE", by: id } };
-      });
-      const one = await engine({ workflows: [jobs] });
-      one.run();
-      await one.start(jobs, { id: "a", input: { id: "a" } });
-      await until(() => runs.length === 1);
-      const stopped = one.stop({ timeoutMs: 5_000 });
-      one.run();
-      await one.start(jobs, { id: "b", input: { id: "b" } });
-      await turns(20);
-      expect(runs).toEqual(["a"]);
-      hold.open();
-      await stopped;
-      await until(() => runs.length === 2);
-      expect(await one.read("a")).toMatchObject({ value: "done" });
-      // Its lease is kept for longer than the stop before would have waited.
-      for (let at = 0; at < 60; at++) {
-        clock.advance(1_000);
-        await turns(10);
-      }
-      expect(runs).toEqual(["a", "b"]);
-      const again = one.stop({ timeoutMs: 1_000 });
-      await turns(20);
-      clock.advance(1_000);
-      await again;
-      await one.stopInstance("b");
-    }));
+test("D22: waitFor without a signal ends when the engine stops, and may be called again", async () => {
+  const hold = gate();
+  const jobs = job(() => hold.opened.then(() => "me"));
+  const one = await running(jobs, "j");
+  const never = one.waitFor(jobs, "nobody", "final", { mustExist: false });
+  const signalled = one.waitFor(jobs, "nobody", "final", {
+    signal: new AbortController().signal,
+    mustExist: false,
+  });
+  const inHand = one.waitFor(jobs, "j", "final");
+  const ended = Promise.allSettled([never, signalled, inHand]);
+  const stopped = one.stop();
+  hold.open();
+  await stopped;
+  const reason = expect.any(EngineStopped) as unknown;
+  expect(await ended).toMatchObject([{ reason }, { reason }, { value: { status: "done" } }]);
+  expect(await one.waitFor(jobs, "j", "final")).toMatchObject({ status: "done" });
+  await settled();
+});
 
-  test("L9: work that hears no signal asks the storage nothing after the stop; the host's own calls do, and so does a second run", () =>
-    inWorld(adapter, async ({ engine, open, clock, settled }) => {
-      const closing = closingStorage(await open());
-      const hold = gate();
-      const began: string[] = [];
-      const deaf = job(async ({ id }) => {
-        began.push(id);
-        if (began.length === 1) await hold.opened;
-        return { event: { type: "DONE", by: id } };
-      });
-      const one = await engine({ workflows: [deaf], storage: closing.storage });
-      one.run();
-      await one.start(deaf, { id: "a", input: { id: "a" } });
-      await until(() => began.length === 1);
-      await one.stop({ timeoutMs: 0 });
-      expect(await one.read("a")).toMatchObject({ status: "active" });
-      await closing.close();
-      hold.open();
-      await turns(20);
-      expect(closing.late).toEqual([]);
+test("L9: what the host has begun before the stop is done to its end, and the stop waits for that", async () => {
+  const jobs = job(async () => "nobody");
+  await (await engine(jobs)).start(jobs, { id: "a", input: { id: "a" } });
+  const hold = gate();
+  const waiting = await open((real) => ({ load: (id) => hold.opened.then(() => real.load(id)) }));
+  const one = await engine({ workflows: [jobs], storage: waiting });
+  const sent = one.send(jobs, "a", { type: "DONE", by: "host" });
+  const stopped = one.stop();
+  await turns(20);
+  hold.open();
+  expect(await sent).toMatchObject({ kind: "stepped" });
+  await stopped;
+  expect(await one.read("a")).toMatchObject({ value: "done" });
+  one.run();
+  await settled();
+});
 
-      closing.reopen();
-      one.run();
-      clock.advance(60_000);
-      await settled();
-      expect(await one.read("a")).toMatchObject({ value: "done" });
-      expect(began).toEqual(["a", "a"]);
-    }));
+test("a run that is begun while a stop waits begins behind it: it keeps its own work, and its own stop ends", async () => {
+  const hold = gate();
+  const runs: string[] = [];
+  const jobs = job(async ({ id }, { signal }) => {
+    runs.push(id);
+    if (id === "a" && runs.length === 1) await hold.opened;
+    if (id === "b") await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return id;
+  });
+  const one = await running(jobs, "a");
+  await until(() => runs.length === 1);
+  const stopped = one.stop({ timeoutMs: 5_000 });
+  one.run();
+  await one.start(jobs, { id: "b", input: { id: "b" } });
+  await turns(20);
+  expect(runs).toEqual(["a"]);
+  hold.open();
+  await stopped;
+  await until(() => runs.length === 2);
+  expect(await one.read("a")).toMatchObject({ value: "done" });
+  // Its lease is kept for longer than the stop before would have waited.
+  for (let at = 0; at < 60; at++) {
+    clock.advance(1_000);
+    await turns(10);
+  }
+  expect(runs).toEqual(["a", "b"]);
+  const again = one.stop({ timeoutMs: 1_000 });
+  await turns(20);
+  clock.advance(1_000);
+  await again;
+  await one.stopInstance("b");
+});
 
-  test("a stop whose watches cannot be given back waits for the work in hand all the same, and then rejects", () =>
-    inWorld(adapter, async ({ engine, open, storage }) => {
-      const chart = setup({ actions: { pay: () => {} } }).createMachine({
-        id: "paying",
-        initial: "open",
-        states: {
-          open: { entry: "pay", meta: { watches: ["sky"] }, on: { PAID: "paid" } },
-          paid: { type: "final" },
-        },
-      });
-      const [begun, ending] = [gate(), gate()];
-      const paying = workflow(chart)({
-        version: 1,
-        watches: { sky: () => "blue" },
-        effects: {
-          pay: async () => {
-            begun.open();
-            await ending.opened;
-            return { event: { type: "PAID" } };
-          },
-        },
-      });
-      const handle = await open();
-      const held = gate();
-      let isBroken = false;
-      const lease: typeof handle.lease = async (request) => {
-        if (isBroken && request.leaseMs === 0) throw new Error("busy for a moment");
-        const answer = await handle.lease(request);
-        if (request.names.some((name) => name.includes("sky"))) held.open();
-        return answer;
-      };
-      const watchers = { sky: { intervalMs: 1_000, poll: async () => [] } };
-      const one = await engine({ workflows: [paying], watchers, storage: { ...handle, lease } });
-      one.run();
-      await one.start(paying, { id: "p", input: undefined });
-      await Promise.all([begun.opened, held.opened]);
-      isBroken = true;
-      const stopped = one.stop({ timeoutMs: 5_000 });
-      await turns(20);
-      ending.open();
-      await expect(stopped).rejects.toThrow("busy for a moment");
-      expect(await one.read(paying, "p")).toMatchObject({ value: "paid" });
-      expect(await storage.tasks({ order: "instance", instance: "p", limit: 9 })).toEqual([]);
-    }));
+test("L9: work that hears no signal asks the storage nothing after the stop; the host's own calls do, and so does a second run", async () => {
+  const closing = closingStorage(await open());
+  const hold = gate();
+  const began: string[] = [];
+  const deaf = job(async ({ id }) => {
+    began.push(id);
+    if (began.length === 1) await hold.opened;
+    return id;
+  });
+  const one = await running({ workflows: [deaf], storage: closing.storage }, "a");
+  await until(() => began.length === 1);
+  await one.stop({ timeoutMs: 0 });
+  expect(await one.read("a")).toMatchObject({ status: "active" });
+  await closing.close();
+  hold.open();
+  await turns(20);
+  expect(closing.late).toEqual([]);
+
+  closing.reopen();
+  one.run();
+  clock.advance(60_000);
+  await settled();
+  expect(await one.read("a")).toMatchObject({ value: "done" });
+  expect(began).toEqual(["a", "a"]);
+});
+
+test("a stop whose watches cannot be given back waits for the work in hand all the same, and then rejects", async () => {
+  const chart = setup({ actions: { pay: () => {} } }).createMachine({
+    id: "paying",
+    initial: "open",
+    states: {
+      open: { entry: "pay", meta: { watches: ["sky"] }, on: { PAID: "paid" } },
+      paid: { type: "final" },
+    },
+  });
+  const [begun, ending] = [gate(), gate()];
+  const paying = workflow(chart)({
+    version: 1,
+    watches: { sky: () => "blue" },
+    effects: {
+      pay: async () => {
+        begun.open();
+        await ending.opened;
+        return { event: { type: "PAID" } };
+      },
+    },
+  });
+  const handle = await open();
+  const held = gate();
+  let isBroken = false;
+  const lease: typeof handle.lease = async (request) => {
+    if (isBroken && request.leaseMs === 0) throw new Error("busy for a moment");
+    const answer = await handle.lease(request);
+    if (request.names.some((name) => name.includes("sky"))) held.open();
+    return answer;
+  };
+  const watchers = { sky: { intervalMs: 1_000, poll: async () => [] } };
+  const one = await running({ workflows: [paying], watchers, storage: { ...handle, lease } }, "p");
+  await Promise.all([begun.opened, held.opened]);
+  isBroken = true;
+  const stopped = one.stop({ timeoutMs: 5_000 });
+  await turns(20);
+  ending.open();
+  await expect(stopped).rejects.toThrow("busy for a moment");
+  expect(await one.read(paying, "p")).toMatchObject({ value: "paid" });
+  expect(await tasksOf("p")).toEqual([]);
 });

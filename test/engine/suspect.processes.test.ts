@@ -58,7 +58,7 @@ test("D2: an effect that kills its process is found, set aside alone, listed, an
   expect(lives.map((begun) => begun.includes("j07"))).toEqual([true, true, true, true, true, false]);
   expect(await standing()).toEqual({ done: 39, dead: [expect.stringMatching(/^j07:/)] });
   const storage = await sqliteStorage(path);
-  const mended = job(async ({ id }) => ({ event: { type: "DONE", by: id } }));
+  const mended = job(async ({ id }) => id);
   const engine = createEngine({ storage, workflows: [mended] });
   engine.run();
   expect(await engine.retry(await taskIdAt(engine, "j07"))).toBe(true);

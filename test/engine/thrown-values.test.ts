@@ -1,12 +1,11 @@
 /** Whatever is thrown, and however a listener fails: the task is listed as failing, and the process goes on. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { assign, fromPromise, sendTo, setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld, turns, until } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const throws = (): never => {
   throw new Error("read me not");
@@ -91,77 +90,62 @@ afterEach(() => {
   process.off("unhandledRejection", note);
 });
 
-describe.each(drawn(adapters, "thrown values"))("on $name", (adapter) => {
-  test.each(THROWN)("D16: an effect that throws %s is listed as failing, and tried again", (_name, thrown) =>
-    inWorld(adapter, async ({ engine, settled, pass }) => {
-      let runs = 0;
-      const jobs = job(async () => {
-        runs += 1;
-        if (runs === 1) throw thrown;
-        return { event: { type: "DONE", by: "second" } };
-      });
-      const { start, run, failingTasks, read } = await engine({ workflows: [jobs] });
-      run();
-      await start(jobs, { id: "j", input: { id: "j" } });
-      await settled();
-      expect(await failingTasks()).toMatchObject([{ failures: 1 }]);
-      await pass(1_000);
-      expect(await read("j")).toMatchObject({ status: "done" });
-      expect(unhandled).toEqual([]);
-    }),
-  );
+const { test, engine, running, settled, pass } = engineTest("thrown values");
 
-  test.each(THROWN)("D16: a chart with onError is told of %s", (_name, thrown) =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const asked = asking(() => thrown);
-      const { start, run, read } = await engine({ workflows: [asked] });
-      run();
-      await start(asked, { id: "a", input: undefined });
-      await settled();
-      expect(await read("a")).toMatchObject({ value: "told" });
-      expect(unhandled).toEqual([]);
-    }),
-  );
+test.each(THROWN)(
+  "D16: an effect that throws %s is listed as failing, and tried again",
+  async (_name, thrown) => {
+    let runs = 0;
+    const jobs = job(async () => {
+      runs += 1;
+      if (runs === 1) throw thrown;
+      return "second";
+    });
+    const { failingTasks, read } = await running(jobs, "j");
+    await settled();
+    expect(await failingTasks()).toMatchObject([{ failures: 1 }]);
+    await pass(1_000);
+    expect(await read("j")).toMatchObject({ status: "done" });
+    expect(unhandled).toEqual([]);
+  },
+);
 
-  test.each(THROWN)("D16: a parent with onError is told that its child threw %s", (_name, thrown) =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const parents = breaking(() => thrown);
-      const { start, send, run, read } = await engine({ workflows: [parents] });
-      run();
-      await start(parents, { id: "p", input: undefined });
-      await send(parents, "p", { type: "GO" });
-      await settled();
-      expect(await read("p")).toMatchObject({ value: "told" });
-      expect(unhandled).toEqual([]);
-    }),
-  );
-
-  test("D16: a subscriber whose promise rejects is logged, and disturbs nobody", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const lines: string[] = [];
-      const logger = {
-        debug() {},
-        info() {},
-        warn() {},
-        error: (_: object, line: string) => lines.push(line),
-      };
-      const jobs = job(async () => ({ event: { type: "DONE", by: "one" } }));
-      const one = await engine({ workflows: [jobs], logger });
-      const failing: () => unknown = async () => {
-        await turns(1);
-        throw bare as unknown;
-      };
-      one.subscribe(failing);
-      one.run();
-      await one.start(jobs, { id: "j", input: { id: "j" } });
-      await settled();
-      await until(() => lines.length === 2);
-      expect(lines).toEqual(["a subscriber failed", "a subscriber failed"]);
-      expect(unhandled).toEqual([]);
-    }));
+test.each(THROWN)("D16: a chart with onError is told of %s", async (_name, thrown) => {
+  const asked = asking(() => thrown);
+  const { read } = await running(asked, "a");
+  await settled();
+  expect(await read("a")).toMatchObject({ value: "told" });
+  expect(unhandled).toEqual([]);
 });
 
-test("D16: a clock whose sleep rejects is logged once, and work is done by the machine's timers", async () => {
+test.each(THROWN)("D16: a parent with onError is told that its child threw %s", async (_name, thrown) => {
+  const parents = breaking(() => thrown);
+  const { send, read } = await running(parents, "p");
+  await send(parents, "p", { type: "GO" });
+  await settled();
+  expect(await read("p")).toMatchObject({ value: "told" });
+  expect(unhandled).toEqual([]);
+});
+
+test("D16: a subscriber whose promise rejects is logged, and disturbs nobody", async () => {
+  const lines: string[] = [];
+  const logger = { debug() {}, info() {}, warn() {}, error: (_: object, line: string) => lines.push(line) };
+  const jobs = job(async () => "one");
+  const one = await engine({ workflows: [jobs], logger });
+  const failing: () => unknown = async () => {
+    await turns(1);
+    throw bare as unknown;
+  };
+  one.subscribe(failing);
+  one.run();
+  await one.start(jobs, { id: "j", input: { id: "j" } });
+  await settled();
+  await until(() => lines.length === 2);
+  expect(lines).toEqual(["a subscriber failed", "a subscriber failed"]);
+  expect(unhandled).toEqual([]);
+});
+
+it("D16: a clock whose sleep rejects is logged once, and work is done by the machine's timers", async () => {
   const lines: string[] = [];
   const logger = { debug() {}, info() {}, warn() {}, error: (_: object, line: string) => lines.push(line) };
   const clock = {

@@ -66,23 +66,42 @@ const test = postgresTest
         taskOf: async (id) => (await own.tasks({ order: "instance", instance: id, limit: 1 }))[0],
       };
     };
-  });
+  })
+  .extend("bank", ({ table, made, database, proxy }) => ({
+    ...table,
+    made,
+    database,
+    proxy,
+    through: (place: string | pg.Pool, transactConnections = 10) =>
+      postgresStorage(place, { schema: database.schema, clock: "caller", transactConnections }),
+  }));
+
+/** What a handler brings back that has moved. */
+const MOVED = { event: { type: "MOVED", run: 1 } } as const;
+
+/** The move into the table, and how often it has run. */
+function countedMove(into: string) {
+  const counted = { runs: 0 };
+  const move = movesIn(into);
+  const transact: typeof move = (...given) => {
+    counted.runs += 1;
+    return move(...given);
+  };
+  return Object.assign(counted, { transact });
+}
 
 describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
-  test("F4: the handler's rows, the end of its task and its event are there together", async ({
-    made,
-    table,
-  }) => {
-    const { transfer, valueOf, taskOf } = await made({ transact: movesIn(table.name) });
+  test("F4: the handler's rows, the end of its task and its event are there together", async ({ bank }) => {
+    const { transfer, valueOf, taskOf } = await bank.made({ transact: movesIn(bank.name) });
     await transfer("a", "b");
-    expect(await table.moves()).toEqual(["a", "b"]);
+    expect(await bank.moves()).toEqual(["a", "b"]);
     expect([await valueOf("a"), await valueOf("b")]).toEqual(["moved", "moved"]);
     expect(await taskOf("a")).toBeUndefined();
   });
 
-  test("F4: a handler that throws leaves nothing, and is tried again", async ({ made, table }) => {
-    const move = movesIn(table.name);
-    const { transfer, valueOf, clock, engine, taskOf } = await made({
+  test("F4: a handler that throws leaves nothing, and is tried again", async ({ bank }) => {
+    const move = movesIn(bank.name);
+    const { transfer, valueOf, clock, engine, taskOf } = await bank.made({
       async transact(params, client, run) {
         const outcome = await move(params, client, run);
         if (run.failures === 0) throw new Error("not yet");
@@ -90,11 +109,11 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       },
     });
     await transfer("a");
-    expect(await table.moves()).toEqual([]);
+    expect(await bank.moves()).toEqual([]);
     expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "not yet" });
     clock.advance(1_200);
     await engine.settled();
-    expect(await table.moves()).toEqual(["a"]);
+    expect(await bank.moves()).toEqual(["a"]);
     expect(await valueOf("a")).toBe("moved");
   });
 
@@ -103,35 +122,25 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     ["after", 1],
   ] as const)(
     "F4: a connection that goes %s the COMMIT: the rows are there once, after %i runs",
-    async ([moment, times], { made, table, database, proxy }) => {
-      const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
-      let runs = 0;
-      const move = movesIn(table.name);
-      const { transfer, valueOf } = await made(
-        {
-          transact(...given) {
-            runs += 1;
-            return move(...given);
-          },
-        },
-        storage,
-      );
-      proxy.plan({ text: ";commit\u0000", moment });
+    async ([moment, times], { bank }) => {
+      const storage = await bank.through(bank.proxy.url);
+      const counted = countedMove(bank.name);
+      const { transfer, valueOf } = await bank.made(counted, storage);
+      bank.proxy.plan({ text: ";commit\u0000", moment });
       await transfer("a");
-      expect(proxy.happened()).toBe(1);
-      expect(await table.moves()).toEqual(["a"]);
+      expect(bank.proxy.happened()).toBe(1);
+      expect(await bank.moves()).toEqual(["a"]);
       expect(await valueOf("a")).toBe("moved");
-      expect(runs).toBe(times);
+      expect(counted.runs).toBe(times);
     },
   );
 
   test("F4: what meets other transactions runs again, also where a library wraps the server's error", async ({
-    made,
-    table,
+    bank,
   }) => {
     let runs = 0;
-    const move = movesIn(table.name);
-    const { transfer, taskOf } = await made({
+    const move = movesIn(bank.name);
+    const { transfer, taskOf } = await bank.made({
       async transact(...given) {
         runs += 1;
         const outcome = await move(...given);
@@ -146,12 +155,12 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     });
     await transfer("a");
     expect(runs).toBe(3);
-    expect(await table.moves()).toEqual(["a"]);
+    expect(await bank.moves()).toEqual(["a"]);
     expect(await taskOf("a")).toBeUndefined();
   });
 
   test("F4: a handler that ends its transaction, or isolates it otherwise, is refused and told", async ({
-    made,
+    bank,
   }) => {
     for (const [sql, says] of [
       ["commit", /transact: COMMIT is the engine's/],
@@ -160,10 +169,10 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       ["select 1; commit", /it has ended the transaction itself/],
       ["set transaction isolation level serializable", /another isolation than read committed/],
     ] as const) {
-      const { transfer, taskOf, engine } = await made({
+      const { transfer, taskOf, engine } = await bank.made({
         async transact(_, client) {
           await client.query(sql);
-          return { event: { type: "MOVED", run: 1 } };
+          return MOVED;
         },
       });
       const id = `a ${sql}`;
@@ -174,9 +183,9 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     }
   });
 
-  test("F4: a savepoint is the handler's own", async ({ made, table }) => {
-    const move = movesIn(table.name);
-    const { transfer } = await made({
+  test("F4: a savepoint is the handler's own", async ({ bank }) => {
+    const move = movesIn(bank.name);
+    const { transfer } = await bank.made({
       async transact(...given) {
         const [, client] = given;
         await client.query("savepoint before");
@@ -187,26 +196,18 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       },
     });
     await transfer("a");
-    expect(await table.moves()).toEqual(["a"]);
+    expect(await bank.moves()).toEqual(["a"]);
   });
 
-  test("F4: of branches of which one fails, what another sends later changes nothing", async ({
-    made,
-    table,
-    database,
-  }) => {
-    const storage = await postgresStorage(database.url, {
-      schema: database.schema,
-      clock: "caller",
-      transactConnections: 1,
-    });
+  test("F4: of branches of which one fails, what another sends later changes nothing", async ({ bank }) => {
+    const storage = await bank.through(bank.database.url, 1);
     let goOn = (): void => {};
     const hasFailed = new Promise<void>((resolve) => (goOn = resolve));
     const late: Promise<unknown>[] = [];
-    const { transfer, taskOf } = await made(
+    const { transfer, taskOf } = await bank.made(
       {
         async transact(_, client, { failures }) {
-          const update = (): Promise<unknown> => client.query(`update ${table.name}_sum set number = 7`);
+          const update = (): Promise<unknown> => client.query(`update ${bank.name}_sum set number = 7`);
           const lasting = client.query("select pg_sleep(0.02)").then(update);
           const later = hasFailed.then(update);
           late.push(later.catch((error: unknown) => error));
@@ -221,22 +222,21 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     goOn();
     expect(String(await late[0])).toMatch(/^TypeError: transact: its handler has settled/);
     expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "no" });
-    expect(await table.ask(`select number from ${table.name}_sum`)).toEqual([{ number: 0 }]);
+    expect(await bank.ask(`select number from ${bank.name}_sum`)).toEqual([{ number: 0 }]);
   });
 
   test("F4: a connection that went away while its handler worked fails the task, which waits for its turn", async ({
-    made,
-    table,
+    bank,
   }) => {
     let runs = 0;
-    const { transfer, taskOf } = await made({
+    const { transfer, taskOf } = await bank.made({
       async transact(_, client: PoolClient) {
         runs += 1;
         const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
         const gone = new Promise<void>((resolve) => client.once("end", () => resolve()));
-        await table.ask(`select pg_terminate_backend(${rows[0]?.pid})`);
+        await bank.ask(`select pg_terminate_backend(${rows[0]?.pid})`);
         await gone;
-        return { event: { type: "MOVED", run: 1 } };
+        return MOVED;
       },
     });
     await transfer("a");
@@ -248,45 +248,27 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
   });
 
   test("F4: a connection that goes before each COMMIT: the handler runs four times at once, and waits then", async ({
-    made,
-    table,
-    database,
-    proxy,
+    bank,
   }) => {
-    const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
-    let runs = 0;
-    const move = movesIn(table.name);
-    const { transfer, taskOf } = await made(
-      {
-        transact(...given) {
-          runs += 1;
-          return move(...given);
-        },
-      },
-      storage,
-    );
-    for (let times = 0; times < 5; times += 1) proxy.plan({ text: ";commit\u0000", moment: "before" });
+    const storage = await bank.through(bank.proxy.url);
+    const counted = countedMove(bank.name);
+    const { transfer, taskOf } = await bank.made(counted, storage);
+    for (let times = 0; times < 5; times += 1) bank.proxy.plan({ text: ";commit\u0000", moment: "before" });
     await transfer("a");
-    expect(runs).toBe(4);
+    expect(counted.runs).toBe(4);
     expect(await taskOf("a")).toMatchObject({
       failures: 1,
       lastError: "the connection to PostgreSQL went away before COMMIT",
     });
-    expect(await table.moves()).toEqual([]);
+    expect(await bank.moves()).toEqual([]);
   });
 
   test("F4: what a handler sets for its session is there for no other, and not for the engine", async ({
-    made,
-    table,
-    database,
+    bank,
   }) => {
-    const storage = await postgresStorage(database.url, {
-      schema: database.schema,
-      clock: "caller",
-      transactConnections: 1,
-    });
+    const storage = await bank.through(bank.database.url, 1);
     const seen: unknown[] = [];
-    const { transfer, valueOf } = await made(
+    const { transfer, valueOf } = await bank.made(
       {
         async transact(_, client, { instance }) {
           const { rows } = await client.query(
@@ -298,7 +280,7 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
           if (instance === "a") await client.query("select pg_advisory_lock(4711)");
           await client.query("set role pg_monitor");
           if (instance === "b") throw new Error("b fails");
-          return { event: { type: "MOVED", run: 1 } };
+          return MOVED;
         },
       },
       storage,
@@ -311,20 +293,15 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     ]);
     expect(seen).toHaveLength(3);
     expect(new Set(seen.map((each) => JSON.stringify(each)))).toHaveLength(1);
-    expect(await table.ask("select pg_try_advisory_lock(4711) as is_free")).toEqual([{ is_free: true }]);
+    expect(await bank.ask("select pg_try_advisory_lock(4711) as is_free")).toEqual([{ is_free: true }]);
   });
 
   test("D79: what a handler leaves in its session is there for no other: tables, statements, cursors, LISTEN", async ({
-    made,
-    database,
+    bank,
   }) => {
-    const storage = await postgresStorage(database.url, {
-      schema: database.schema,
-      clock: "caller",
-      transactConnections: 1,
-    });
+    const storage = await bank.through(bank.database.url, 1);
     const pids = new Set<unknown>();
-    const { transfer, valueOf, taskOf } = await made(
+    const { transfer, valueOf, taskOf } = await bank.made(
       {
         async transact(_, client, { instance }) {
           const own = client as unknown as PoolClient;
@@ -342,7 +319,7 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
           };
           pids.add((await own.query<{ pid: number }>(asked)).rows[0]?.pid);
           if (instance === "b") throw new Error("b fails");
-          return { event: { type: "MOVED", run: 1 } };
+          return MOVED;
         },
       },
       storage,
@@ -356,22 +333,18 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     expect(pids.size).toBe(1);
   });
 
-  test("F4: each handler finds what the host's pool sets where it connects", async ({ made, database }) => {
+  test("F4: each handler finds what the host's pool sets where it connects", async ({ bank }) => {
     const pool = new pg.Pool({
-      connectionString: database.url,
+      connectionString: bank.database.url,
       onConnect: (client) => void client.query("set app.tenant to 'eve'"),
     });
-    const storage = await postgresStorage(pool, {
-      schema: database.schema,
-      clock: "caller",
-      transactConnections: 1,
-    });
+    const storage = await bank.through(pool, 1);
     const seen: unknown[] = [];
-    const { engine, transfer } = await made(
+    const { engine, transfer } = await bank.made(
       {
         async transact(_, client) {
           seen.push(...(await client.query("select current_setting('app.tenant', true) as tenant")).rows);
-          return { event: { type: "MOVED", run: 1 } };
+          return MOVED;
         },
       },
       storage,
@@ -383,14 +356,10 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     expect(seen).toEqual([{ tenant: "eve" }, { tenant: "eve" }]);
   });
 
-  test("F4: rows of a task that another holder has ended meanwhile are taken back", async ({
-    made,
-    table,
-    database,
-  }) => {
-    const storage = await database.open();
-    const move = movesIn(table.name);
-    const { transfer, valueOf, taskOf } = await made({
+  test("F4: rows of a task that another holder has ended meanwhile are taken back", async ({ bank }) => {
+    const storage = await bank.database.open();
+    const move = movesIn(bank.name);
+    const { transfer, valueOf, taskOf } = await bank.made({
       async transact(params, client, run) {
         const outcome = await move(params, client, run);
         await storage.commit([{ consumes: { task: run.key, token: 1 } }]);
@@ -399,19 +368,18 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     });
     await transfer("a");
     await storage.close();
-    expect(await table.moves()).toEqual([]);
+    expect(await bank.moves()).toEqual([]);
     expect(await taskOf("a")).toBeUndefined();
     expect(await valueOf("a")).toBe("moving");
   });
 
   test("F4: a limit holds, and what waits for its room is let in by the transaction's end", async ({
-    made,
-    table,
+    bank,
   }) => {
     let now = 0;
     let most = 0;
-    const move = movesIn(table.name);
-    const { transfer } = await made({
+    const move = movesIn(bank.name);
+    const { transfer } = await bank.made({
       limit: { key: "bank", atMost: 1 },
       async transact(...given) {
         now += 1;
@@ -422,15 +390,14 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       },
     });
     await transfer("a", "b", "c");
-    expect(await table.moves()).toEqual(["a", "b", "c"]);
+    expect(await bank.moves()).toEqual(["a", "b", "c"]);
     expect(most).toBe(1);
   });
 
   test("F4: Kysely works on the client as on a pool's, which gives it back after each query", async ({
-    made,
-    table,
+    bank,
   }) => {
-    const { transfer, valueOf } = await made({
+    const { transfer, valueOf } = await bank.made({
       async transact(_, client: PoolClient, { instance }) {
         const pool = { connect: async () => client, end: async () => {} };
         const db = new Kysely<Record<string, { transfer: string }>>({
@@ -438,24 +405,23 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
         });
         for (const part of [1, 2]) {
           await db
-            .insertInto(table.name)
+            .insertInto(bank.name)
             .values({ transfer: `${instance} ${part}` })
             .execute();
         }
-        return { event: { type: "MOVED", run: 1 } };
+        return MOVED;
       },
     });
     await transfer("a");
-    expect(await table.moves()).toEqual(["a 1", "a 2"]);
+    expect(await bank.moves()).toEqual(["a 1", "a 2"]);
     expect(await valueOf("a")).toBe("moved");
   });
 
   test("F4: an outcome that a transaction cannot have is named, and its rows are taken back", async ({
-    made,
-    table,
+    bank,
   }) => {
-    const move = movesIn(table.name);
-    const { transfer, taskOf } = await made({
+    const move = movesIn(bank.name);
+    const { transfer, taskOf } = await bank.made({
       async transact(...given) {
         await move(...given);
         return { queries: [] } as never;
@@ -465,7 +431,7 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     expect((await taskOf("a"))?.lastError).toMatch(
       /outcome\.queries: a transaction has event, starts and writes/,
     );
-    expect(await table.moves()).toEqual([]);
+    expect(await bank.moves()).toEqual([]);
   });
 });
 

@@ -17,11 +17,7 @@ const {
   transfers: TRANSFERS,
   deaths: DEATHS,
   span: SPAN,
-} = byDepth({
-  quick: FEW,
-  ci: FEW,
-  long: { transfers: 1_000, deaths: 100, span: 120 },
-});
+} = byDepth({ quick: FEW, ci: FEW, long: { transfers: 1_000, deaths: 100, span: 120 } });
 
 const test = postgresTest.extend("table", async ({ database }, { onCleanup }) => {
   const table = `public.moves_of_${database.schema}`;

@@ -1,11 +1,11 @@
 /** Long values: refused with their path, warned of before, and never in the way of what is short. */
 import { assign, fromPromise, sendTo, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { UnstorableValue, workflow } from "paystate/engine";
-import { adapters, inMemory } from "../kit/adapters.ts";
+import { inMemory } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MEGABYTE = 1_000_000;
 
@@ -17,17 +17,13 @@ const store = setup({
     events: {} as
       { type: "KEEP"; text: string } | { type: "NOTE"; text: string } | { type: "ASK"; length: number },
   },
-  actors: {
-    ask: fromPromise<string, { length: number }>(async ({ input }) => "x".repeat(input.length)),
-  },
+  actors: { ask: fromPromise<string, { length: number }>(async ({ input }) => "x".repeat(input.length)) },
 }).createMachine({
   id: "store",
   context: ({ input }) => ({ text: "x".repeat(input.length), lines: [], error: null }),
   initial: "open",
   on: {
-    KEEP: {
-      actions: assign({ lines: ({ context, event }) => [...context.lines, { text: event.text }] }),
-    },
+    KEEP: { actions: assign({ lines: ({ context, event }) => [...context.lines, { text: event.text }] }) },
     NOTE: { actions: assign({ error: () => null }) },
   },
   states: {
@@ -53,69 +49,65 @@ async function refusal(promise: Promise<unknown>): Promise<UnstorableValue> {
   return error as UnstorableValue;
 }
 
-describe.each(drawn(adapters, "value sizes"))("long values on $name", (adapter) => {
-  test("D62 9 MB of a context, an event and an output are refused with the path of what is long", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const { run, start, send, read, history, stopInstance } = await engine({ workflows: [stores] });
-      run();
-      const long = await refusal(start(stores, { id: "long", input: { length: 9 * MEGABYTE } }));
-      expect(long.path).toBe("context.text");
-      expect(long.message).toMatch(
-        /^store@1, start of long: .* it takes 9\.00 MB as JSON, and 8\.00 MB are the most/,
-      );
-      expect(await read("long")).toBeNull();
+const { test, engine, running, settled, awaitsOutside } = engineTest("value sizes");
 
-      await start(stores, { id: "s", input: { length: 10 } });
-      const text = "ä".repeat(4.5 * MEGABYTE);
-      expect((await refusal(send(stores, "s", { type: "NOTE", text }))).path).toBe("event.text");
-      await send(stores, "s", { type: "ASK", length: 9 * MEGABYTE });
-      await settled();
-      expect(String((await read("s"))?.context["error"])).toContain("event.output cannot be stored");
+test("D62 9 MB of a context, an event and an output are refused with the path of what is long", async () => {
+  const { start, send, read, history, stopInstance } = await running(stores);
+  const long = await refusal(start(stores, { id: "long", input: { length: 9 * MEGABYTE } }));
+  expect(long.path).toBe("context.text");
+  expect(long.message).toMatch(
+    /^store@1, start of long: .* it takes 9\.00 MB as JSON, and 8\.00 MB are the most/,
+  );
+  expect(await read("long")).toBeNull();
 
-      const keep = { type: "KEEP", text: "x".repeat(3 * MEGABYTE) } as const;
-      await send(stores, "s", keep);
-      await send(stores, "s", keep);
-      const third = send(stores, "s", keep);
-      expect((await refusal(third)).path).toBe("context.lines");
-      expect(await send(stores, "s", { type: "KEEP", text: "short" })).toMatchObject({ kind: "stepped" });
-      expect(await stopInstance("s")).toBe("stopped");
-      expect((await history("s")).length).toBeGreaterThan(0);
-      awaitsOutside("s");
-    }));
+  await start(stores, { id: "s", input: { length: 10 } });
+  const text = "ä".repeat(4.5 * MEGABYTE);
+  expect((await refusal(send(stores, "s", { type: "NOTE", text }))).path).toBe("event.text");
+  await send(stores, "s", { type: "ASK", length: 9 * MEGABYTE });
+  await settled();
+  expect(String((await read("s"))?.context["error"])).toContain("event.output cannot be stored");
 
-  test("D62 of a run of messages only the one that is to blame is set aside, and those before and behind it arrive", () =>
-    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
-      const teller = setup({
-        types: { events: {} as { type: "TELL" } },
-        actors: { store },
-      }).createMachine({
-        id: "teller",
-        invoke: { id: "kept", src: "store", input: { length: 20_000 } },
-        on: {
-          TELL: {
-            actions: [10, 20, 90_000, 30].map((length) =>
-              sendTo("kept", { type: "KEEP", text: "x".repeat(length) }),
-            ),
-          },
-        },
-      });
-      const tellers = workflow(teller)({ version: 1 });
-      const { run, start, send, read, deadLetters } = await engine({
-        workflows: [tellers],
-        maxValueBytes: 100_000,
-      });
-      await start(tellers, { id: "t", input: undefined });
-      await send(tellers, "t", { type: "TELL" });
-      run();
-      await settled();
-      const kept = (await read("t/kept"))?.context["lines"] as readonly { readonly text: string }[];
-      expect(kept.map(({ text }) => text.length)).toEqual([10, 20, 30]);
-      expect(await deadLetters()).toMatchObject([{ instance: "t/kept", kind: "message", failures: 1 }]);
-      awaitsOutside("t", "t/kept");
-    }));
+  const keep = { type: "KEEP", text: "x".repeat(3 * MEGABYTE) } as const;
+  await send(stores, "s", keep);
+  await send(stores, "s", keep);
+  const third = send(stores, "s", keep);
+  expect((await refusal(third)).path).toBe("context.lines");
+  expect(await send(stores, "s", { type: "KEEP", text: "short" })).toMatchObject({ kind: "stepped" });
+  expect(await stopInstance("s")).toBe("stopped");
+  expect((await history("s")).length).toBeGreaterThan(0);
+  awaitsOutside("s");
 });
 
-test("D62 a long context and a long event are warned of, once for each workflow", () =>
+test("D62 of a run of messages only the one that is to blame is set aside, and those before and behind it arrive", async () => {
+  const teller = setup({ types: { events: {} as { type: "TELL" } }, actors: { store } }).createMachine({
+    id: "teller",
+    invoke: { id: "kept", src: "store", input: { length: 20_000 } },
+    on: {
+      TELL: {
+        actions: [10, 20, 90_000, 30].map((length) =>
+          sendTo("kept", { type: "KEEP", text: "x".repeat(length) }),
+        ),
+      },
+    },
+  });
+  const tellers = workflow(teller)({ version: 1 });
+  const { run, send, read, deadLetters } = await engine(
+    {
+      workflows: [tellers],
+      maxValueBytes: 100_000,
+    },
+    "t",
+  );
+  await send(tellers, "t", { type: "TELL" });
+  run();
+  await settled();
+  const kept = (await read("t/kept"))?.context["lines"] as readonly { readonly text: string }[];
+  expect(kept.map(({ text }) => text.length)).toEqual([10, 20, 30]);
+  expect(await deadLetters()).toMatchObject([{ instance: "t/kept", kind: "message", failures: 1 }]);
+  awaitsOutside("t", "t/kept");
+});
+
+it("D62 a long context and a long event are warned of, once for each workflow", () =>
   inWorld(inMemory, async ({ engine, awaitsOutside }) => {
     const said: string[] = [];
     const logger = { ...silentLogger, warn: (_: object, message: string) => void said.push(message) };

@@ -1,12 +1,10 @@
 /** D6: what JSON would lose is kept exactly, or refused with its path; what JSON keeps stays plain. */
 import { createMachine, fromPromise, assign, setup } from "xstate";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { UnstorableValue, workflow, type ChartSnapshot } from "paystate/engine";
 import { snapshotFromText, snapshotToText } from "../../src/workflow/snapshot-text.ts";
-import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 class Card {
   readonly number: string;
@@ -24,7 +22,7 @@ const snapshotOf = (context: object): ChartSnapshot => ({
 const roundTrip = (context: object): unknown => snapshotFromText(snapshotToText(snapshotOf(context))).context;
 
 describe("a stored snapshot", () => {
-  test("any plain JSON is stored as JSON.stringify writes it", () => {
+  it("any plain JSON is stored as JSON.stringify writes it", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (context) => {
         // JSON itself turns -0 into 0, and reads the key __proto__ as a prototype.
@@ -36,14 +34,14 @@ describe("a stored snapshot", () => {
     );
   });
 
-  test("an odd value leaves its neighbours plain", () => {
+  it("an odd value leaves its neighbours plain", () => {
     const text = snapshotToText(snapshotOf({ name: "Ada", at: new Date(0) }));
     expect(JSON.parse(text)).toMatchObject({
       context: { name: "Ada", at: { $values: [["Date", "1970-01-01T00:00:00.000Z"]] } },
     });
   });
 
-  test.each(
+  it.each(
     Object.entries({
       Date: new Date(5),
       "an invalid Date": new Date(Number.NaN),
@@ -65,7 +63,7 @@ describe("a stored snapshot", () => {
     expect(roundTrip({ deep: [{ value }] })).toStrictEqual({ deep: [{ value }] });
   });
 
-  test("keeps an Error with its class, message, cause and own fields", () => {
+  it("keeps an Error with its class, message, cause and own fields", () => {
     const cause = Object.assign(new Error("inner"), { code: "ECONNREFUSED" });
     const kept = (roundTrip({ error: new TypeError("outer", { cause }) }) as { error: Error }).error;
     expect(kept).toBeInstanceOf(TypeError);
@@ -79,7 +77,7 @@ describe("a stored snapshot", () => {
     expect(String(custom)).toBe("Custom: mine");
   });
 
-  test("D6: keeps an AggregateError, as Promise.any rejects with, and the errors in it", () => {
+  it("D6: keeps an AggregateError, as Promise.any rejects with, and the errors in it", () => {
     const several = new AggregateError([new RangeError("far"), { code: 7 }], "all of them");
     const { kept } = roundTrip({ kept: several }) as { kept: AggregateError };
     expect(kept).toBeInstanceOf(AggregateError);
@@ -88,21 +86,21 @@ describe("a stored snapshot", () => {
     expect(Object.keys(kept)).toEqual([]);
   });
 
-  test("keeps a circle", () => {
+  it("keeps a circle", () => {
     const node: { self?: unknown } = {};
     node.self = node;
     const { kept } = roundTrip({ kept: node }) as { kept: { self: unknown } };
     expect(kept.self).toBe(kept);
   });
 
-  test("D6: keeps a Buffer, of the memory that it shares only its own bytes", () => {
+  it("D6: keeps a Buffer, of the memory that it shares only its own bytes", () => {
     const { kept } = roundTrip({ kept: Buffer.from("hi") }) as { kept: Buffer };
     expect(Buffer.isBuffer(kept)).toBe(true);
     expect(kept.toString()).toBe("hi");
     expect(snapshotToText(snapshotOf({ kept: Buffer.from("hi") })).length).toBeLessThan(200);
   });
 
-  test("D6: an object in two fields is two equal ones", () => {
+  it("D6: an object in two fields is two equal ones", () => {
     const shared = { count: 1 };
     const kept = roundTrip({ a: shared, b: shared }) as { a: object; b: object };
     expect(kept).toEqual({ a: shared, b: shared });
@@ -116,7 +114,7 @@ describe("a stored snapshot", () => {
   const global = /a/g;
   global.lastIndex = 3;
 
-  test.each([
+  it.each([
     ["a class of lists", Names.from(["a"]), /an instance of Names/],
     ["a class of maps", new Index([["a", 1]]), /an instance of Index/],
     ["a class of dates", new Day(0), /an instance of Day/],
@@ -132,7 +130,7 @@ describe("a stored snapshot", () => {
     expect(act).toThrow("context.deep[0].value cannot be stored");
   });
 
-  test.each([
+  it.each([
     ["a function", { a: { b: [() => {}] } }, "context.a.b[0]", /it is a function/],
     ["a symbol", { a: Symbol("s") }, "context.a", /it is a symbol/],
     ["a class", { user: { card: new Card("4242") } }, "context.user.card", /an instance of Card/],
@@ -145,138 +143,120 @@ describe("a stored snapshot", () => {
   });
 });
 
-describe.each(drawn(adapters, "values"))("at the commit, on $name", (adapter) => {
-  test("a context that is written as an object is each instance's own, whatever an action does to it", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      const chart = setup({ types: { context: {} as { items: number[] } } }).createMachine({
-        id: "list",
-        context: { items: [] },
-        initial: "open",
-        states: {
-          open: {
-            entry: assign(({ context: { items } }) => {
-              items.push(1);
-              return { items };
-            }),
-          },
-        },
-      });
-      const lists = workflow(chart)({ version: 1 });
-      const one = await engine({ workflows: [lists] });
-      await one.start(lists, { id: "a", input: undefined });
-      await one.start(lists, { id: "b", input: undefined });
-      expect((await one.read(lists, "b"))?.context).toEqual({ items: [1] });
-      awaitsOutside("a", "b");
-    }));
+const { test, engine, running, storage, settled, awaitsOutside } = engineTest("values");
 
-  test("D6 a class in a context is refused with the path, and nothing has changed", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      const chart = createMachine({
-        id: "holder",
-        context: { held: null },
-        initial: "a",
-        states: {
-          a: { on: { HOLD: { target: "b", actions: assign({ held: () => new Card("4242") as never }) } } },
-          b: {},
-        },
-      });
-      const holders = workflow(chart)({ version: 1 });
-      const { start, send } = await engine({ workflows: [holders] });
-      await start(holders, { id: "h", input: undefined });
-      const before = await storage.load("h");
-      await expect(send(holders, "h", { type: "HOLD" })).rejects.toThrow(
-        "context.held cannot be stored: it is an instance of Card",
-      );
-      expect(await storage.load("h")).toEqual(before);
-      awaitsOutside("h");
-    }));
+test("a context that is written as an object is each instance's own, whatever an action does to it", async () => {
+  const chart = setup({ types: { context: {} as { items: number[] } } }).createMachine({
+    id: "list",
+    context: { items: [] },
+    initial: "open",
+    states: {
+      open: {
+        entry: assign(({ context: { items } }) => {
+          items.push(1);
+          return { items };
+        }),
+      },
+    },
+  });
+  const lists = workflow(chart)({ version: 1 });
+  const one = await engine(lists, "a", "b");
+  expect((await one.read(lists, "b"))?.context).toEqual({ items: [1] });
+  awaitsOutside("a", "b");
+});
 
-  test("D6: a step sees an event as its history keeps it", () =>
-    inWorld(adapter, async ({ engine, awaitsOutside }) => {
-      class Refused extends Error {
-        override readonly name = "Refused";
-      }
-      interface Seen {
-        readonly type: "SEE";
-        readonly absent?: undefined;
-        readonly error: Error;
-        readonly at: Date;
-      }
-      const chart = setup({
-        types: { context: {} as { seen: unknown[] }, events: {} as Seen },
-      }).createMachine({
-        id: "seer",
-        context: { seen: [] },
-        on: {
-          SEE: {
-            actions: assign({
-              seen: ({ event }) => [
-                Object.keys(event),
-                event.error instanceof Refused,
-                event.at,
-                event.error,
-              ],
-            }),
-          },
-        },
-      });
-      const seers = workflow(chart)({ version: 1 });
-      const one = await engine({ workflows: [seers] });
-      await one.start(seers, { id: "s", input: undefined });
-      const event: Seen = { type: "SEE", absent: undefined, error: new Refused("no"), at: new Date(7) };
-      await one.send(seers, "s", event);
-      const { seen } = (await one.read(seers, "s"))?.context ?? { seen: [] };
-      const kept = (await one.history("s")).at(-1)?.event as unknown as Seen;
-      expect(seen).toEqual([Object.keys(kept), kept.error instanceof Refused, kept.at, kept.error]);
-      expect(seen.slice(0, 3)).toEqual([["type", "error", "at"], false, new Date(7)]);
-      awaitsOutside("s");
-    }));
+test("D6 a class in a context is refused with the path, and nothing has changed", async () => {
+  const chart = createMachine({
+    id: "holder",
+    context: { held: null },
+    initial: "a",
+    states: {
+      a: { on: { HOLD: { target: "b", actions: assign({ held: () => new Card("4242") as never }) } } },
+      b: {},
+    },
+  });
+  const holders = workflow(chart)({ version: 1 });
+  const { send } = await engine(holders, "h");
+  const before = await storage.load("h");
+  await expect(send(holders, "h", { type: "HOLD" })).rejects.toThrow(
+    "context.held cannot be stored: it is an instance of Card",
+  );
+  expect(await storage.load("h")).toEqual(before);
+  awaitsOutside("h");
+});
 
-  test("D6 inputs, events and outputs keep what JSON loses, across a restart", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const seen: unknown[] = [];
-      const chart = setup({
-        types: {
-          context: {} as { at: Date },
-          input: {} as { at: Date },
-          events: {} as { type: "ADD"; amount: bigint; tags: ReadonlySet<string> },
+test("D6: a step sees an event as its history keeps it", async () => {
+  class Refused extends Error {
+    override readonly name = "Refused";
+  }
+  interface Seen {
+    readonly type: "SEE";
+    readonly absent?: undefined;
+    readonly error: Error;
+    readonly at: Date;
+  }
+  const chart = setup({ types: { context: {} as { seen: unknown[] }, events: {} as Seen } }).createMachine({
+    id: "seer",
+    context: { seen: [] },
+    on: {
+      SEE: {
+        actions: assign({
+          seen: ({ event }) => [Object.keys(event), event.error instanceof Refused, event.at, event.error],
+        }),
+      },
+    },
+  });
+  const seers = workflow(chart)({ version: 1 });
+  const one = await engine(seers, "s");
+  const event: Seen = { type: "SEE", absent: undefined, error: new Refused("no"), at: new Date(7) };
+  await one.send(seers, "s", event);
+  const { seen } = (await one.read(seers, "s"))?.context ?? { seen: [] };
+  const kept = (await one.history("s")).at(-1)?.event as unknown as Seen;
+  expect(seen).toEqual([Object.keys(kept), kept.error instanceof Refused, kept.at, kept.error]);
+  expect(seen.slice(0, 3)).toEqual([["type", "error", "at"], false, new Date(7)]);
+  awaitsOutside("s");
+});
+
+test("D6 inputs, events and outputs keep what JSON loses, across a restart", async () => {
+  const seen: unknown[] = [];
+  const chart = setup({
+    types: {
+      context: {} as { at: Date },
+      input: {} as { at: Date },
+      events: {} as { type: "ADD"; amount: bigint; tags: ReadonlySet<string> },
+    },
+    actors: { double: fromPromise<bigint, { amount: bigint }>(async ({ input }) => input.amount * 2n) },
+    actions: { see: ({ event }) => void seen.push(event) },
+  }).createMachine({
+    id: "keeper",
+    context: ({ input }) => input,
+    initial: "a",
+    states: {
+      a: { on: { ADD: { target: "b", actions: "see" } } },
+      b: {
+        invoke: {
+          src: "double",
+          input: ({ event }) => ({ amount: (event as { amount: bigint }).amount }),
+          onDone: { target: "c", actions: "see" },
         },
-        actors: {
-          double: fromPromise<bigint, { amount: bigint }>(async ({ input }) => input.amount * 2n),
-        },
-        actions: { see: ({ event }) => void seen.push(event) },
-      }).createMachine({
-        id: "keeper",
-        context: ({ input }) => input,
-        initial: "a",
-        states: {
-          a: { on: { ADD: { target: "b", actions: "see" } } },
-          b: {
-            invoke: {
-              src: "double",
-              input: ({ event }) => ({ amount: (event as { amount: bigint }).amount }),
-              onDone: { target: "c", actions: "see" },
-            },
-          },
-          c: { type: "final" },
-        },
-        output: ({ context }) => new Map([[context.at, 1n]]),
-      });
-      const keepers = workflow(chart)({ version: 1 });
-      const first = await engine({ workflows: [keepers] });
-      await first.start(keepers, { id: "k", input: { at: new Date(7) } });
-      await first.send(keepers, "k", { type: "ADD", amount: 2n ** 64n, tags: new Set(["x"]) });
-      const second = await engine({ workflows: [keepers] });
-      second.run();
-      await settled();
-      expect(await second.read("k")).toMatchObject({
-        status: "done",
-        context: { at: new Date(7) },
-        output: new Map([[new Date(7), 1n]]),
-      });
-      expect(seen).toEqual([
-        { type: "ADD", amount: 2n ** 64n, tags: new Set(["x"]) },
-        { type: "xstate.done.actor.0.keeper.b", actorId: "0.keeper.b", output: 2n ** 65n },
-      ]);
-    }));
+      },
+      c: { type: "final" },
+    },
+    output: ({ context }) => new Map([[context.at, 1n]]),
+  });
+  const keepers = workflow(chart)({ version: 1 });
+  const first = await engine(keepers);
+  await first.start(keepers, { id: "k", input: { at: new Date(7) } });
+  await first.send(keepers, "k", { type: "ADD", amount: 2n ** 64n, tags: new Set(["x"]) });
+  const second = await running(keepers);
+  await settled();
+  expect(await second.read("k")).toMatchObject({
+    status: "done",
+    context: { at: new Date(7) },
+    output: new Map([[new Date(7), 1n]]),
+  });
+  expect(seen).toEqual([
+    { type: "ADD", amount: 2n ** 64n, tags: new Set(["x"]) },
+    { type: "xstate.done.actor.0.keeper.b", actorId: "0.keeper.b", output: 2n ** 65n },
+  ]);
 });

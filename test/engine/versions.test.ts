@@ -1,6 +1,6 @@
 /** Charts that change: instances move from version to version of their chart, and what waits for them moves along. */
 import { assign, fromPromise, createMachine, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   currentRun,
   MigrationFailed,
@@ -11,12 +11,11 @@ import {
   type TellParams,
 } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
-import { adapters } from "../kit/adapters.ts";
-import { memoryStorage } from "../kit/storages.ts";
+import { inMemory } from "../kit/adapters.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 
@@ -116,321 +115,288 @@ const third = (charge?: Charge) =>
     },
   });
 
-describe.each(drawn(adapters, "versions"))("charts that change on $name", (adapter) => {
-  test("versions chain: value, context and timers go on under the newest, and the history tells it", () =>
-    inWorld(adapter, async ({ engine, pass, clock }) => {
-      const [old, now] = [first(), third()];
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "o", input: { amount: 7 } });
-      await pass(4 * MINUTE);
-      const after = await engine({ workflows: [now] });
-      expect(await after.send(now, "o", { type: "NOTE", text: "quick" })).toMatchObject({
-        kind: "stepped",
-        snapshot: { value: "basket", context: { lines: [{ price: 7 }], notes: ["quick"], receipt: null } },
-      });
-      expect(await after.read("o")).toMatchObject({ workflow: "order@3", steps: 3 });
-      expect(await after.history("o")).toMatchObject([
-        { event: { type: "$started" }, value: "open" },
-        {
-          version: 2,
-          event: {
-            type: "$migrated",
-            from: "order@1",
-            to: "order@3",
-            snapshot: { value: "basket", context: { lines: [{ price: 7 }], notes: [] } },
-          },
-          value: "basket",
-        },
-        { event: { type: "NOTE" } },
-      ]);
-      const { timers } = await after.pending("o");
-      expect(timers).toMatchObject([
-        { name: "xstate.after.patience.order.basket", dueAt: clock.now() + 16 * MINUTE, workflow: "order@3" },
-      ]);
-      after.run();
-      await pass(16 * MINUTE - 1);
-      expect(await after.read("o")).toMatchObject({ value: "basket" });
-      await pass(1);
-      expect(await after.read("o")).toMatchObject({ value: "late", status: "done" });
-    }));
+const { test, engine, running, clock, storage, settled, pass, tasksOf, awaitsOutside } =
+  engineTest("versions");
 
-  test("a timer of an old version that is due migrates its instance, and fires unless it ends with the migration", () =>
-    inWorld(adapter, async ({ engine, pass }) => {
-      const old = first();
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "o", input: { amount: 7 } });
-      await before.start(old, { id: "kept", input: { amount: 7 } });
-      const now = workflow(orderOne())({
-        version: 2,
-        migrate: {
-          1: ({ id, context }: PreviousInstance<{ amount: number; receipt: null }>) => ({
-            value: id === "kept" ? ("open" as const) : ("paying" as const),
-            context,
-          }),
-        },
-      });
-      const after = await engine({ workflows: [now] });
-      after.run();
-      await pass(10 * MINUTE);
-      expect(await after.read("kept")).toMatchObject({ workflow: "order@2", value: "late" });
-      // The promise of the state that it was put into has begun, and the timer of the other state has ended.
-      expect(await after.read("o")).toMatchObject({ workflow: "order@2", value: "paid" });
-    }));
+test("versions chain: value, context and timers go on under the newest, and the history tells it", async () => {
+  const [old, now] = [first(), third()];
+  const before = await engine(old);
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  await pass(4 * MINUTE);
+  const after = await engine(now);
+  expect(await after.send(now, "o", { type: "NOTE", text: "quick" })).toMatchObject({
+    kind: "stepped",
+    snapshot: { value: "basket", context: { lines: [{ price: 7 }], notes: ["quick"], receipt: null } },
+  });
+  expect(await after.read("o")).toMatchObject({ workflow: "order@3", steps: 3 });
+  expect(await after.history("o")).toMatchObject([
+    { event: { type: "$started" }, value: "open" },
+    {
+      version: 2,
+      event: {
+        type: "$migrated",
+        from: "order@1",
+        to: "order@3",
+        snapshot: { value: "basket", context: { lines: [{ price: 7 }], notes: [] } },
+      },
+      value: "basket",
+    },
+    { event: { type: "NOTE" } },
+  ]);
+  const { timers } = await after.pending("o");
+  expect(timers).toMatchObject([
+    { name: "xstate.after.patience.order.basket", dueAt: clock.now() + 16 * MINUTE, workflow: "order@3" },
+  ]);
+  after.run();
+  await pass(16 * MINUTE - 1);
+  expect(await after.read("o")).toMatchObject({ value: "basket" });
+  await pass(1);
+  expect(await after.read("o")).toMatchObject({ value: "late", status: "done" });
+});
 
-  test("a promise that runs goes on under its id and key, also where the new version calls it otherwise", () =>
-    inWorld(adapter, async ({ engine, pass, clock }) => {
-      const keys: string[] = [];
-      const dying = gate<string>();
-      const old = first((key) => {
-        keys.push(key);
-        return dying.opened;
-      });
-      const before = await engine({ workflows: [old], leaseMs: 10_000 });
-      before.run();
-      await before.start(old, { id: "o", input: { amount: 7 } });
-      await before.send(old, "o", { type: "PAY" });
-      await before.stop({ timeoutMs: 0 });
-      const now = third(async (key) => {
-        keys.push(key);
-        return "new receipt";
-      });
-      const after = await engine({ workflows: [now] });
-      after.run();
-      clock.advance(1);
-      await pass(MINUTE);
-      expect(await after.read("o")).toMatchObject({ value: "paid", context: { receipt: "new receipt" } });
-      expect(new Set(keys)).toEqual(new Set([await taskIdAt(after, "o", { step: 2, index: 1 })]));
-      dying.open("late");
-    }));
+test("a timer of an old version that is due migrates its instance, and fires unless it ends with the migration", async () => {
+  const old = first();
+  const before = await engine(old);
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  await before.start(old, { id: "kept", input: { amount: 7 } });
+  const now = workflow(orderOne())({
+    version: 2,
+    migrate: {
+      1: ({ id, context }: PreviousInstance<{ amount: number; receipt: null }>) => ({
+        value: id === "kept" ? ("open" as const) : ("paying" as const),
+        context,
+      }),
+    },
+  });
+  const after = await running(now);
+  await pass(10 * MINUTE);
+  expect(await after.read("kept")).toMatchObject({ workflow: "order@2", value: "late" });
+  // The promise of the state that it was put into has begun, and the timer of the other state has ended.
+  expect(await after.read("o")).toMatchObject({ workflow: "order@2", value: "paid" });
+});
 
-  test("D9: a message and a timer of an old version meet an instance that has moved: they arrive", () =>
-    inWorld(adapter, async ({ engine, pass, settled, awaitsOutside }) => {
-      const teller = workflow(
-        setup({
-          types: { events: {} as { type: "TELL" } },
-          actions: { tell: (_, _params: TellParams) => {} },
-        }).createMachine({
-          id: "teller",
-          initial: "waiting",
-          states: {
-            waiting: {
-              on: {
-                TELL: {
-                  actions: {
-                    type: "tell",
-                    params: { machine: "order", id: "o", event: { type: "NOTE", text: "told" } },
-                  },
-                },
+test("a promise that runs goes on under its id and key, also where the new version calls it otherwise", async () => {
+  const keys: string[] = [];
+  const dying = gate<string>();
+  const old = first((key) => {
+    keys.push(key);
+    return dying.opened;
+  });
+  const before = await running({ workflows: [old], leaseMs: 10_000 });
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  await before.send(old, "o", { type: "PAY" });
+  await before.stop({ timeoutMs: 0 });
+  const now = third(async (key) => {
+    keys.push(key);
+    return "new receipt";
+  });
+  const after = await running(now);
+  clock.advance(1);
+  await pass(MINUTE);
+  expect(await after.read("o")).toMatchObject({ value: "paid", context: { receipt: "new receipt" } });
+  expect(new Set(keys)).toEqual(new Set([await taskIdAt(after, "o", { step: 2, index: 1 })]));
+  dying.open("late");
+});
+
+test("D9: a message and a timer of an old version meet an instance that has moved: they arrive", async () => {
+  const teller = workflow(
+    setup({
+      types: { events: {} as { type: "TELL" } },
+      actions: { tell: (_, _params: TellParams) => {} },
+    }).createMachine({
+      id: "teller",
+      initial: "waiting",
+      states: {
+        waiting: {
+          on: {
+            TELL: {
+              actions: {
+                type: "tell",
+                params: { machine: "order", id: "o", event: { type: "NOTE", text: "told" } },
               },
             },
           },
-        }),
-      )({ version: 1, effects: {} });
-      const [old, now] = [first(), third()];
-      // The old process goes on while the new one moves the instance, as in a rolling deployment.
-      const before = await engine({ workflows: [old, teller] });
-      before.run();
-      await before.start(old, { id: "o", input: { amount: 7 } });
-      await before.start(teller, { id: "t", input: undefined });
-      const after = await engine({ workflows: [now] });
-      await after.send(now, "o", { type: "NOTE", text: "moved" });
-      await before.send(teller, "t", { type: "TELL" });
-      await settled();
-      // The old process knows of no other version, and leaves it alone.
-      expect(await after.pending("o")).toMatchObject({
-        tasks: [{ name: "NOTE", workflow: "order@3", failures: 0, isHeld: false }],
-      });
-      await expect(before.send(old, "o", { type: "PAY" })).rejects.toMatchObject({
-        name: "UnknownWorkflow",
-        instance: "o",
-        workflow: "order@3",
-      });
-      expect(await before.list({ unknown: true })).toMatchObject({ instances: [{ id: "o" }] });
-      expect(await after.list({ unknown: true, status: "active" })).toMatchObject({
-        instances: [{ id: "t" }],
-      });
-      after.run();
-      await settled();
-      expect(await after.read("o")).toMatchObject({ context: { notes: ["moved", "told"] } });
-      await pass(20 * MINUTE);
-      expect(await before.read("o")).toMatchObject({ value: "late" });
-      awaitsOutside("t");
-    }));
-
-  test("a migration that throws leaves the instance as it was, in the open, until a better one comes", () =>
-    inWorld(adapter, async ({ engine, pass, storage }) => {
-      const old = first();
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "o", input: { amount: 7 } });
-      const asItWas = await storage.load("o");
-      const bad = workflow(orderOne())({
-        version: 2,
-        migrate: {
-          1: () => {
-            throw new Error("no amount");
-          },
         },
-      });
-      const failing = await engine({ workflows: [bad] });
-      const sent = failing.send(bad, "o", { type: "PAY" });
-      await expect(sent).rejects.toThrow(
-        new MigrationFailed(
-          { instance: "o", from: "order@1", to: "order@2" },
-          "migrate.1",
-          "it threw: no amount",
-        ),
-      );
-      failing.run();
-      await pass(10 * MINUTE);
-      expect(await failing.pending("o")).toMatchObject({
-        timers: [
-          { lastError: "instance o cannot go on from order@1 to order@2: migrate.1: it threw: no amount" },
-        ],
-      });
-      expect(await failing.list({ failing: true })).toMatchObject({
-        instances: [{ id: "o", workflow: "order@1" }],
-      });
-      expect(await storage.load("o")).toEqual(asItWas);
-      await failing.stop();
-      const good = await engine({ workflows: [third()] });
-      good.run();
-      await pass(30 * MINUTE);
-      expect(await good.read("o")).toMatchObject({ value: "late", workflow: "order@3" });
-    }));
-
-  test("R36: a migration whose rows the database refuses is an error, and leaves the instance as it was", () =>
-    inWorld(adapter, async ({ engine, storage, pass }) => {
-      const old = first();
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "o", input: { amount: 7 } });
-      const asItWas = await storage.load("o");
-      const writes = [{ table: "facts" as const, insert: { id: "taken", value: "" } }];
-      await storage.commit([{ writes }]);
-      const next = workflow(orderOne())<PaymentTables>({ version: 2, migrate: { 1: () => ({ writes }) } });
-      const moving = await engine({ workflows: [next] });
-      await expect(moving.send(next, "o", { type: "PAY" })).rejects.toThrow("own step of o was refused");
-      expect(await storage.load("o")).toEqual(asItWas);
-      before.run();
-      await pass(10 * MINUTE);
-    }));
-
-  test("an effect that meets an instance of an unknown version fails alone: its own instance stays where it is", () =>
-    inWorld(adapter, async ({ engine, storage, pass, settled, awaitsOutside }) => {
-      const [old, now] = [first(), third()];
-      const newer = await engine({ workflows: [now] });
-      await newer.start(now, { id: "o", input: { lines: [] } });
-      // What the handler meets: an instance of a newer version here, and one of its own id in another database.
-      const faults = [
-        () => caller.send(now, "o", { type: "PAY" }),
-        () => Promise.reject(new UnknownWorkflow({ id: "j", workflow: "order@3" }, "elsewhere")),
-      ];
-      const jobs = job(async () => {
-        await faults.shift()?.();
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const caller = await engine({ workflows: [jobs, old] });
-      caller.run();
-      await caller.start(jobs, { id: "j", input: { id: "j" } });
-      for (const failures of [1, 2]) {
-        await settled();
-        const tasks = await storage.tasks({ order: "instance", instance: "j", limit: 9 });
-        expect(tasks).toMatchObject([{ kind: "effect", workflow: jobs.key, failures }]);
-        await pass(failures * 1_000);
-      }
-      expect(await caller.read("j")).toMatchObject({ workflow: jobs.key, status: "done" });
-      awaitsOutside("o");
-    }));
-
-  test("what an instance has asked for as it ended is done by the version that came after, once", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const did: string[] = [];
-      const ending = setup({
-        types: { context: {} as { to: string }, input: {} as { to: string } },
-        actions: { sendReceipt: (_, _params: { to: string }) => {}, greet: () => {} },
-      }).createMachine({
-        id: "sale",
-        context: ({ input }) => input,
-        initial: "sold",
-        states: {
-          sold: {
-            entry: ["greet", { type: "sendReceipt", params: ({ context }) => context }],
-            type: "final",
-          },
-        },
-      });
-      const effectsOf = (name: string) => ({
-        greet: "setup" as const,
-        sendReceipt: async ({ to }: { readonly to: string }, { key }: EffectRun) => {
-          did.push(`${name} to ${to} under ${key}`);
-          return undefined;
-        },
-      });
-      const old = workflow(ending)({ version: 1, effects: effectsOf("old") });
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "s", input: { to: "ada" } });
-      const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
-        version: 2,
-        effects: effectsOf("new"),
-        migrate: { 1: ({ context }: PreviousInstance<{ to: string }>) => ({ context }) },
-      });
-      const after = await engine({ workflows: [now] });
-      after.run();
-      await settled();
-      const key = await taskIdAt(after, "s", { index: 1 });
-      expect(did.toSorted()).toEqual(["greeted", `new to ada under ${key}`]);
-      expect(await after.pending("s")).toMatchObject({ tasks: [], timers: [] });
-      expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
-    }));
-
-  test("D40: the effect of an instance that has ended goes on under the name that its migration gives", () =>
-    inWorld(adapter, async ({ engine, settled, pass }) => {
-      const did: string[] = [];
-      const saleOf = (action: string) =>
-        createMachine({ id: "sale", initial: "sold", states: { sold: { entry: action, type: "final" } } });
-      const effectOf = (name: string) => ({ [name]: async () => void did.push(name) });
-      const old = workflow(saleOf("mail"))({ version: 1, effects: effectOf("mail") as never });
-      const before = await engine({ workflows: [old] });
-      await before.start(old, { id: "s", input: undefined });
-      const newer = (version: number, migrate: object) =>
-        workflow(saleOf("post"))({ version, effects: effectOf("post") as never, migrate: migrate as never });
-      const careless = await engine({
-        workflows: [newer(2, { 1: ({ value }: PreviousInstance) => ({ value }) })],
-      });
-      careless.run();
-      await settled();
-      const [failing] = (await careless.pending("s")).tasks;
-      expect(failing?.lastError).toContain("return effects: { old: new }");
-      await careless.stop();
-      const now = newer(3, {
-        1: () => ({ effects: { mail: "send" } }),
-        2: () => ({ effects: { send: "post" } }),
-      });
-      const after = await engine({ workflows: [now] });
-      after.run();
-      await pass(2_000);
-      expect(did).toEqual(["post"]);
-      expect(await after.pending("s")).toMatchObject({ tasks: [] });
-      expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
-    }));
+      },
+    }),
+  )({ version: 1, effects: {} });
+  const [old, now] = [first(), third()];
+  // The old process goes on while the new one moves the instance, as in a rolling deployment.
+  const before = await running({ workflows: [old, teller] });
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  await before.start(teller, { id: "t", input: undefined });
+  const after = await engine(now);
+  await after.send(now, "o", { type: "NOTE", text: "moved" });
+  await before.send(teller, "t", { type: "TELL" });
+  await settled();
+  // The old process knows of no other version, and leaves it alone.
+  expect(await after.pending("o")).toMatchObject({
+    tasks: [{ name: "NOTE", workflow: "order@3", failures: 0, isHeld: false }],
+  });
+  await expect(before.send(old, "o", { type: "PAY" })).rejects.toMatchObject({
+    name: "UnknownWorkflow",
+    instance: "o",
+    workflow: "order@3",
+  });
+  expect(await before.list({ unknown: true })).toMatchObject({ instances: [{ id: "o" }] });
+  expect(await after.list({ unknown: true, status: "active" })).toMatchObject({ instances: [{ id: "t" }] });
+  after.run();
+  await settled();
+  expect(await after.read("o")).toMatchObject({ context: { notes: ["moved", "told"] } });
+  await pass(20 * MINUTE);
+  expect(await before.read("o")).toMatchObject({ value: "late" });
+  awaitsOutside("t");
 });
 
-const memory = {
-  make: async () => {
-    const storage = await memoryStorage();
-    return { open: async () => storage, destroy: async () => {} };
-  },
-};
+test("a migration that throws leaves the instance as it was, in the open, until a better one comes", async () => {
+  const old = first();
+  const before = await engine(old);
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  const asItWas = await storage.load("o");
+  const bad = workflow(orderOne())({
+    version: 2,
+    migrate: {
+      1: () => {
+        throw new Error("no amount");
+      },
+    },
+  });
+  const failing = await engine(bad);
+  const sent = failing.send(bad, "o", { type: "PAY" });
+  await expect(sent).rejects.toThrow(
+    new MigrationFailed(
+      { instance: "o", from: "order@1", to: "order@2" },
+      "migrate.1",
+      "it threw: no amount",
+    ),
+  );
+  failing.run();
+  await pass(10 * MINUTE);
+  expect(await failing.pending("o")).toMatchObject({
+    timers: [
+      { lastError: "instance o cannot go on from order@1 to order@2: migrate.1: it threw: no amount" },
+    ],
+  });
+  expect(await failing.list({ failing: true })).toMatchObject({
+    instances: [{ id: "o", workflow: "order@1" }],
+  });
+  expect(await storage.load("o")).toEqual(asItWas);
+  await failing.stop();
+  const good = await running(third());
+  await pass(30 * MINUTE);
+  expect(await good.read("o")).toMatchObject({ value: "late", workflow: "order@3" });
+});
+
+test("R36: a migration whose rows the database refuses is an error, and leaves the instance as it was", async () => {
+  const old = first();
+  const before = await engine(old);
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  const asItWas = await storage.load("o");
+  const writes = [{ table: "facts" as const, insert: { id: "taken", value: "" } }];
+  await storage.commit([{ writes }]);
+  const next = workflow(orderOne())<PaymentTables>({ version: 2, migrate: { 1: () => ({ writes }) } });
+  const moving = await engine(next);
+  await expect(moving.send(next, "o", { type: "PAY" })).rejects.toThrow("own step of o was refused");
+  expect(await storage.load("o")).toEqual(asItWas);
+  before.run();
+  await pass(10 * MINUTE);
+});
+
+test("an effect that meets an instance of an unknown version fails alone: its own instance stays where it is", async () => {
+  const [old, now] = [first(), third()];
+  const newer = await engine(now);
+  await newer.start(now, { id: "o", input: { lines: [] } });
+  // What the handler meets: an instance of a newer version here, and one of its own id in another database.
+  const faults = [
+    () => caller.send(now, "o", { type: "PAY" }),
+    () => Promise.reject(new UnknownWorkflow({ id: "j", workflow: "order@3" }, "elsewhere")),
+  ];
+  const jobs = job(async () => {
+    await faults.shift()?.();
+    return "me";
+  });
+  const caller = await running({ workflows: [jobs, old] });
+  await caller.start(jobs, { id: "j", input: { id: "j" } });
+  for (const failures of [1, 2]) {
+    await settled();
+    const tasks = await tasksOf("j");
+    expect(tasks).toMatchObject([{ kind: "effect", workflow: jobs.key, failures }]);
+    await pass(failures * 1_000);
+  }
+  expect(await caller.read("j")).toMatchObject({ workflow: jobs.key, status: "done" });
+  awaitsOutside("o");
+});
+
+test("what an instance has asked for as it ended is done by the version that came after, once", async () => {
+  const did: string[] = [];
+  const ending = setup({
+    types: { context: {} as { to: string }, input: {} as { to: string } },
+    actions: { sendReceipt: (_, _params: { to: string }) => {}, greet: () => {} },
+  }).createMachine({
+    id: "sale",
+    context: ({ input }) => input,
+    initial: "sold",
+    states: {
+      sold: { entry: ["greet", { type: "sendReceipt", params: ({ context }) => context }], type: "final" },
+    },
+  });
+  const effectsOf = (name: string) => ({
+    greet: "setup" as const,
+    sendReceipt: async ({ to }: { readonly to: string }, { key }: EffectRun) => {
+      did.push(`${name} to ${to} under ${key}`);
+      return undefined;
+    },
+  });
+  const old = workflow(ending)({ version: 1, effects: effectsOf("old") });
+  const before = await engine(old);
+  await before.start(old, { id: "s", input: { to: "ada" } });
+  const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
+    version: 2,
+    effects: effectsOf("new"),
+    migrate: { 1: ({ context }: PreviousInstance<{ to: string }>) => ({ context }) },
+  });
+  const after = await running(now);
+  await settled();
+  const key = await taskIdAt(after, "s", { index: 1 });
+  expect(did.toSorted()).toEqual(["greeted", `new to ada under ${key}`]);
+  expect(await after.pending("s")).toMatchObject({ tasks: [], timers: [] });
+  expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
+});
+
+test("D40: the effect of an instance that has ended goes on under the name that its migration gives", async () => {
+  const did: string[] = [];
+  const saleOf = (action: string) =>
+    createMachine({ id: "sale", initial: "sold", states: { sold: { entry: action, type: "final" } } });
+  const effectOf = (name: string) => ({ [name]: async () => void did.push(name) });
+  const old = workflow(saleOf("mail"))({ version: 1, effects: effectOf("mail") as never });
+  await engine(old, "s");
+  const newer = (version: number, migrate: object) =>
+    workflow(saleOf("post"))({ version, effects: effectOf("post") as never, migrate: migrate as never });
+  const careless = await running(newer(2, { 1: ({ value }: PreviousInstance) => ({ value }) }));
+  await settled();
+  const [failing] = (await careless.pending("s")).tasks;
+  expect(failing?.lastError).toContain("return effects: { old: new }");
+  await careless.stop();
+  const now = newer(3, {
+    1: () => ({ effects: { mail: "send" } }),
+    2: () => ({ effects: { send: "post" } }),
+  });
+  const after = await running(now);
+  await pass(2_000);
+  expect(did).toEqual(["post"]);
+  expect(await after.pending("s")).toMatchObject({ tasks: [] });
+  expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
+});
 
 describe("a migration is refused, naming chart and path", () => {
   const refused = (answer: unknown): Promise<string> =>
     new Promise((resolve, reject) => {
-      inWorld(memory, async ({ engine }) => {
+      inWorld(inMemory, async ({ engine, running }) => {
         const old = first();
-        const before = await engine({ workflows: [old] });
-        before.run();
+        const before = await running(old);
         await before.start(old, { id: "o", input: { amount: 7 } });
         const now = workflow(orderThree())({ version: 2, migrate: { 1: () => answer as never } });
-        const after = await engine({ workflows: [now] });
+        const after = await engine(now);
         const error = await after.send(now, "o", { type: "PAY" }).catch((each: unknown) => each);
         resolve(error instanceof MigrationFailed ? error.message : `no refusal: ${JSON.stringify(error)}`);
       }).catch(reject);
@@ -438,7 +404,7 @@ describe("a migration is refused, naming chart and path", () => {
   const context = { lines: [], notes: [], receipt: null };
   const from = "instance o cannot go on from order@1 to order@2: ";
 
-  test.each([
+  it.each([
     [
       "a state that the chart does not have",
       { value: "gone", context },
@@ -482,7 +448,7 @@ describe("a migration is refused, naming chart and path", () => {
   });
 });
 
-test("what cannot be a migration is refused at registration", () => {
+it("what cannot be a migration is refused at registration", () => {
   const migrate = { 1: ({ value, context }: PreviousInstance) => ({ value, context }), 3: 5 };
   expect(() => workflow(orderOne())({ version: 3, migrate: migrate as never })).toThrow(
     [

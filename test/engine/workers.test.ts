@@ -1,266 +1,234 @@
 /** How an engine works: bounded in its limits and slots, awake when it must be, and quiet when idle. */
-import { setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { createMachine, setup } from "xstate";
+import { expect } from "vitest";
 import { workflow } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
-import { drawn } from "../kit/thorough.ts";
+import { gate, turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
+import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
+/** Boils for so long. */
+const eggOf = (afterMs: number) =>
+  workflow(
+    createMachine({
+      id: "egg",
+      initial: "boiling",
+      states: { boiling: { after: { [afterMs]: "done" } }, done: { type: "final" } },
+    }),
+  )({ version: 1, effects: {} });
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-describe.each(drawn(adapters, "workers"))("workers on $name", (adapter) => {
-  test("the end of an effect with a limit lets in at once what was parked, and asks for nothing where nothing was", () =>
-    inWorld(adapter, async ({ engine, open, settled, storage: looking }) => {
-      const storage = await open();
-      let asked = 0;
-      const counted = {
-        ...storage,
-        claim: (...given: Parameters<typeof storage.claim>) => ((asked += 1), storage.claim(...given)),
-        nextDue: (...given: Parameters<typeof storage.nextDue>) => ((asked += 1), storage.nextDue(...given)),
-      };
-      const held = gate();
-      const limited = job(
-        async ({ id }) => {
-          if (id === "first") await held.opened;
-          return { event: { type: "DONE", by: id } };
-        },
-        () => ({ key: "one", atMost: 1 }),
-      );
-      const one = await engine({ workflows: [limited], storage: counted });
-      one.run();
-      await settled();
-      const isDone = async (id: string): Promise<boolean> => (await looking.load(id))?.status === "done";
-      asked = 0;
-      await one.start(limited, { id: "alone", input: { id: "alone" } });
-      while (!(await isDone("alone"))) await turns(1);
-      await turns(20);
-      expect(asked).toBe(0);
-      await one.start(limited, { id: "first", input: { id: "first" } });
-      await one.start(limited, { id: "second", input: { id: "second" } });
-      await turns(20);
-      held.open();
-      // No time passes: the commit that ends the first tells of the second.
-      for (let turn = 0; turn < 200 && !(await isDone("second")); turn++) await turns(1);
-      expect(await isDone("second")).toBe(true);
-    }));
+const { test, engine, running, clock, storage, open, settled } = engineTest("workers");
 
-  test("H14: at most two of a key are in flight over two engines, and another key does not wait for them", () =>
-    inWorld(adapter, async ({ engine, settled, storage }) => {
-      const slow = gate();
-      const now: Record<string, number> = { tarpit: 0, healthy: 0 };
-      const most: Record<string, number> = { tarpit: 0, healthy: 0 };
-      const keys = ["tarpit", "healthy"] as const;
-      const keyOf = (id: string): (typeof keys)[number] => (id.startsWith("t") ? "tarpit" : "healthy");
-      const limited = job(
-        async ({ id }) => {
-          const key = keyOf(id);
-          now[key] = (now[key] ?? 0) + 1;
-          most[key] = Math.max(most[key] ?? 0, now[key]);
-          if (key === "tarpit") await slow.opened;
-          now[key] -= 1;
-          return { event: { type: "DONE", by: id } };
-        },
-        ({ id }) => ({ key: keyOf(id), atMost: 2 }),
-      );
-      const [one, other] = [await engine({ workflows: [limited] }), await engine({ workflows: [limited] })];
-      for (const index of range(20)) {
-        await one.start(limited, { id: `t${index}`, input: { id: `t${index}` } });
-        await one.start(limited, { id: `h${index}`, input: { id: `h${index}` } });
-      }
-      one.run();
-      other.run();
-      const allDone = async (prefix: string): Promise<boolean> =>
-        (await Promise.all(range(20).map((index) => storage.load(`${prefix}${index}`)))).every(
-          (instance) => instance?.status === "done",
-        );
-      for (let turn = 0; turn < 2_000 && !(await allDone("h")); turn++) await turns(1);
-      expect(await allDone("h")).toBe(true);
-      expect(now["tarpit"]).toBe(2);
-      slow.open();
-      await settled();
-      expect(await allDone("t")).toBe(true);
-      expect(most["tarpit"]).toBe(2);
-      expect(most["healthy"]).toBeLessThanOrEqual(2);
-    }));
-
-  test("no more than its slots are in hand, however much is due", () =>
-    inWorld(adapter, async ({ engine, settled }) => {
-      const hold = gate();
-      let inHand = 0;
-      let most = 0;
-      const jobs = job(async () => {
-        inHand += 1;
-        most = Math.max(most, inHand);
-        await hold.opened;
-        inHand -= 1;
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const busy = await engine({ workflows: [jobs], slots: 3 });
-      busy.run();
-      await Promise.all(
-        range(12).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
-      );
-      await turns(50);
-      expect(inHand).toBe(3);
-      hold.open();
-      await settled();
-      expect(most).toBe(3);
-      for (const index of range(12)) expect(await busy.read(`j${index}`)).toMatchObject({ value: "done" });
-    }));
-
-  test("D4: a timer of 100 ms is on time beside 128 effects of 8 s, of which half have no place", () =>
-    inWorld(adapter, async ({ engine, clock, storage, settled }) => {
-      let ended = 0;
-      const jobs = job(async () => {
-        await clock.sleep(8_000);
-        ended += 1;
-        return { event: { type: "DONE", by: "me" } };
-      });
-      const chart = setup({}).createMachine({
-        id: "egg",
-        initial: "boiling",
-        states: { boiling: { after: { 100: "done" } }, done: { type: "final" } },
-      });
-      const egg = workflow(chart)({ version: 1, effects: {} });
-      const busy = await engine({ workflows: [jobs, egg] });
-      busy.run();
-      await Promise.all(
-        range(128).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
-      );
-      await turns(50);
-      await busy.start(egg, { id: "e", input: undefined });
-      await turns(50);
-      const startedAt = clock.now();
-      clock.advance(99);
-      await turns(50);
-      expect(await storage.load("e")).toMatchObject({ status: "active" });
-      clock.advance(1);
-      await turns(50);
-      expect(await storage.load("e")).toMatchObject({ status: "done", updatedAt: startedAt + 100 });
-      expect(await storage.load("j0")).toMatchObject({ status: "active" });
-      // The half that had a place, then the other.
-      for (const done of [64, 128]) {
-        clock.advance(8_000);
-        await until(() => ended === done);
-        await turns(50);
-      }
-      await settled();
-    }));
-
-  test("a timer that is armed while the engine asks when it is needed next is not overslept", () =>
-    inWorld(adapter, async ({ engine, clock, open, storage }) => {
-      const chart = setup({}).createMachine({
-        id: "egg",
-        initial: "boiling",
-        states: { boiling: { after: { 100: "done" } }, done: { type: "final" } },
-      });
-      const egg = workflow(chart)({ version: 1, effects: {} });
-      const handle = await open();
-      const asked = gate();
-      const answer = gate();
-      const slow = await engine({
-        workflows: [egg],
-        storage: {
-          ...handle,
-          async nextDue(workflows, queues) {
-            const due = await handle.nextDue(workflows, queues);
-            asked.open();
-            await answer.opened;
-            return due;
-          },
-        },
-      });
-      slow.run();
-      await asked.opened;
-      await slow.start(egg, { id: "e", input: undefined });
-      answer.open();
-      await turns(20);
-      clock.advance(100);
-      await turns(20);
-      expect(await storage.load("e")).toMatchObject({ status: "done" });
-    }));
-
-  test.each([
-    { heardOf: "by a hint", afterMs: 7_000, hints: 1 },
-    { heardOf: "by its looks alone", afterMs: 17_000, hints: 0 },
-  ])(
-    "D77: a timer that another process armed long before is on time, heard of $heardOf",
-    ({ afterMs, hints }) =>
-      inWorld(adapter, async ({ engine, clock, open, storage }) => {
-        const chart = setup({}).createMachine({
-          id: "egg",
-          initial: "boiling",
-          states: { boiling: { after: { [afterMs]: "done" } }, done: { type: "final" } },
-        });
-        const egg = workflow(chart)({ version: 1, effects: {} });
-        const hears: (() => void)[] = [];
-        const onWake = (listener: () => void) => (hears.push(listener), () => {});
-        const idle = await engine({
-          workflows: [egg],
-          pollMs: 5_000,
-          storage: { ...(await open()), onWake },
-        });
-        const other = await engine({ workflows: [egg] });
-        idle.run();
-        await idle.settled();
-        await turns(50);
-        await other.start(egg, { id: "e", input: undefined });
-        for (const hear of hears.slice(0, hints)) hear();
-        const dueAt = clock.now() + afterMs;
-        while (clock.now() < dueAt) {
-          await turns(50);
-          clock.advance(1_000);
-        }
-        await turns(100);
-        expect(await storage.load("e")).toMatchObject({ status: "done", updatedAt: dueAt });
-      }),
+test("the end of an effect with a limit lets in at once what was parked, and asks for nothing where nothing was", async () => {
+  let asked = 0;
+  const counted = await open((real) => ({
+    claim: (request) => ((asked += 1), real.claim(request)),
+    nextDue: (...given) => ((asked += 1), real.nextDue(...given)),
+  }));
+  const held = gate();
+  const limited = job(
+    async ({ id }) => {
+      if (id === "first") await held.opened;
+      return id;
+    },
+    () => ({ key: "one", atMost: 1 }),
   );
+  const one = await running({ workflows: [limited], storage: counted });
+  await settled();
+  const isDone = async (id: string): Promise<boolean> => (await storage.load(id))?.status === "done";
+  asked = 0;
+  await one.start(limited, { id: "alone", input: { id: "alone" } });
+  while (!(await isDone("alone"))) await turns(1);
+  await turns(20);
+  expect(asked).toBe(0);
+  await one.start(limited, { id: "first", input: { id: "first" } });
+  await one.start(limited, { id: "second", input: { id: "second" } });
+  await turns(20);
+  held.open();
+  // No time passes: the commit that ends the first tells of the second.
+  for (let turn = 0; turn < 200 && !(await isDone("second")); turn++) await turns(1);
+  expect(await isDone("second")).toBe(true);
+});
 
-  test("an idle engine with two watched kinds and a timer far away writes nothing and reads at most once a second", () =>
-    inWorld(adapter, async ({ engine, clock, open }) => {
-      const calls: Record<string, number> = {};
-      const storage = await open();
-      const counted = Object.fromEntries(
-        Object.entries(storage).map(([name, method]) => [
-          name,
-          (...given: unknown[]) => {
-            calls[name] = (calls[name] ?? 0) + 1;
-            return (method as (...all: unknown[]) => unknown)(...given);
-          },
-        ]),
-      ) as unknown as typeof storage;
-      const chart = setup({}).createMachine({
-        id: "sleeper",
-        initial: "asleep",
-        states: {
-          asleep: { after: { [60 * MINUTE]: "awake" } },
-          awake: { type: "final", meta: { watches: ["a", "b"] } },
-        },
-      });
-      const sleeper = workflow(chart)({ version: 1, effects: {}, watches: { a: () => "a", b: () => "b" } });
-      const watcher = { intervalMs: 1_000, poll: async () => [] };
-      const idle = await engine({
-        workflows: [sleeper],
-        storage: counted,
-        watchers: { a: watcher, b: watcher },
-      });
-      await idle.start(sleeper, { id: "s", input: undefined });
-      idle.run();
-      await idle.settled();
-      // The first rounds of its loops have ended, too.
-      await turns(30);
-      for (const key of Object.keys(calls)) delete calls[key];
-      for (let tenth = 0; tenth < 600; tenth++) {
-        clock.advance(100);
-        await turns(3);
-      }
-      const { commit = 0, heartbeat = 0, release = 0, ...reads } = calls;
-      expect(commit + heartbeat + release).toBe(0);
-      const read = Object.values(reads).reduce((sum, count) => sum + count, 0);
-      // Both ends of the minute are in it.
-      expect(read, JSON.stringify(calls)).toBeLessThanOrEqual(61);
-      expect(read).toBeGreaterThan(40);
-    }));
+test("H14: at most two of a key are in flight over two engines, and another key does not wait for them", async () => {
+  const slow = gate();
+  const now: Record<string, number> = { tarpit: 0, healthy: 0 };
+  const most: Record<string, number> = { tarpit: 0, healthy: 0 };
+  const keys = ["tarpit", "healthy"] as const;
+  const keyOf = (id: string): (typeof keys)[number] => (id.startsWith("t") ? "tarpit" : "healthy");
+  const limited = job(
+    async ({ id }) => {
+      const key = keyOf(id);
+      now[key] = (now[key] ?? 0) + 1;
+      most[key] = Math.max(most[key] ?? 0, now[key]);
+      if (key === "tarpit") await slow.opened;
+      now[key] -= 1;
+      return id;
+    },
+    ({ id }) => ({ key: keyOf(id), atMost: 2 }),
+  );
+  const [one, other] = [await engine(limited), await engine(limited)];
+  for (const index of range(20)) {
+    await one.start(limited, { id: `t${index}`, input: { id: `t${index}` } });
+    await one.start(limited, { id: `h${index}`, input: { id: `h${index}` } });
+  }
+  one.run();
+  other.run();
+  const allDone = async (prefix: string): Promise<boolean> =>
+    (await Promise.all(range(20).map((index) => storage.load(`${prefix}${index}`)))).every(
+      (instance) => instance?.status === "done",
+    );
+  for (let turn = 0; turn < 2_000 && !(await allDone("h")); turn++) await turns(1);
+  expect(await allDone("h")).toBe(true);
+  expect(now["tarpit"]).toBe(2);
+  slow.open();
+  await settled();
+  expect(await allDone("t")).toBe(true);
+  expect(most["tarpit"]).toBe(2);
+  expect(most["healthy"]).toBeLessThanOrEqual(2);
+});
+
+test("no more than its slots are in hand, however much is due", async () => {
+  const hold = gate();
+  let inHand = 0;
+  let most = 0;
+  const jobs = job(async () => {
+    inHand += 1;
+    most = Math.max(most, inHand);
+    await hold.opened;
+    inHand -= 1;
+    return "me";
+  });
+  const busy = await running({ workflows: [jobs], slots: 3 });
+  await Promise.all(
+    range(12).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
+  );
+  await turns(50);
+  expect(inHand).toBe(3);
+  hold.open();
+  await settled();
+  expect(most).toBe(3);
+  for (const index of range(12)) expect(await busy.read(`j${index}`)).toMatchObject({ value: "done" });
+});
+
+test("D4: a timer of 100 ms is on time beside 128 effects of 8 s, of which half have no place", async () => {
+  let ended = 0;
+  const jobs = job(async () => {
+    await clock.sleep(8_000);
+    ended += 1;
+    return "me";
+  });
+  const egg = eggOf(100);
+  const busy = await running({ workflows: [jobs, egg] });
+  await Promise.all(
+    range(128).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
+  );
+  await turns(50);
+  await busy.start(egg, { id: "e", input: undefined });
+  await turns(50);
+  const startedAt = clock.now();
+  clock.advance(99);
+  await turns(50);
+  expect(await storage.load("e")).toMatchObject({ status: "active" });
+  clock.advance(1);
+  await turns(50);
+  expect(await storage.load("e")).toMatchObject({ status: "done", updatedAt: startedAt + 100 });
+  expect(await storage.load("j0")).toMatchObject({ status: "active" });
+  // The half that had a place, then the other.
+  for (const done of [64, 128]) {
+    clock.advance(8_000);
+    await until(() => ended === done);
+    await turns(50);
+  }
+  await settled();
+});
+
+test("a timer that is armed while the engine asks when it is needed next is not overslept", async () => {
+  const egg = eggOf(100);
+  const [asked, answer] = [gate(), gate()];
+  const waiting = await open((real) => ({
+    async nextDue(...given) {
+      const due = await real.nextDue(...given);
+      asked.open();
+      await answer.opened;
+      return due;
+    },
+  }));
+  const slow = await running({ workflows: [egg], storage: waiting });
+  await asked.opened;
+  await slow.start(egg, { id: "e", input: undefined });
+  answer.open();
+  await turns(20);
+  clock.advance(100);
+  await turns(20);
+  expect(await storage.load("e")).toMatchObject({ status: "done" });
+});
+
+test.each([
+  { heardOf: "by a hint", afterMs: 7_000, hints: 1 },
+  { heardOf: "by its looks alone", afterMs: 17_000, hints: 0 },
+])(
+  "D77: a timer that another process armed long before is on time, heard of $heardOf",
+  async ({ afterMs, hints }) => {
+    const egg = eggOf(afterMs);
+    const hears: (() => void)[] = [];
+    const onWake = (listener: () => void) => (hears.push(listener), () => {});
+    const idle = await running({ workflows: [egg], pollMs: 5_000, storage: { ...(await open()), onWake } });
+    const other = await engine(egg);
+    await idle.settled();
+    await turns(50);
+    await other.start(egg, { id: "e", input: undefined });
+    for (const hear of hears.slice(0, hints)) hear();
+    const dueAt = clock.now() + afterMs;
+    while (clock.now() < dueAt) {
+      await turns(50);
+      clock.advance(1_000);
+    }
+    await turns(100);
+    expect(await storage.load("e")).toMatchObject({ status: "done", updatedAt: dueAt });
+  },
+);
+
+test("an idle engine with two watched kinds and a timer far away writes nothing and reads at most once a second", async () => {
+  const calls: Record<string, number> = {};
+  const storage = await open();
+  const counted = Object.fromEntries(
+    Object.entries(storage).map(([name, method]) => [
+      name,
+      (...given: unknown[]) => {
+        calls[name] = (calls[name] ?? 0) + 1;
+        return (method as (...all: unknown[]) => unknown)(...given);
+      },
+    ]),
+  ) as unknown as typeof storage;
+  const chart = setup({}).createMachine({
+    id: "sleeper",
+    initial: "asleep",
+    states: {
+      asleep: { after: { [60 * MINUTE]: "awake" } },
+      awake: { type: "final", meta: { watches: ["a", "b"] } },
+    },
+  });
+  const sleeper = workflow(chart)({ version: 1, effects: {}, watches: { a: () => "a", b: () => "b" } });
+  const watcher = { intervalMs: 1_000, poll: async () => [] };
+  const idle = await engine(
+    { workflows: [sleeper], storage: counted, watchers: { a: watcher, b: watcher } },
+    "s",
+  );
+  idle.run();
+  await idle.settled();
+  // The first rounds of its loops have ended, too.
+  await turns(30);
+  for (const key of Object.keys(calls)) delete calls[key];
+  for (let tenth = 0; tenth < 600; tenth++) {
+    clock.advance(100);
+    await turns(3);
+  }
+  const { commit = 0, heartbeat = 0, release = 0, ...reads } = calls;
+  expect(commit + heartbeat + release).toBe(0);
+  const read = Object.values(reads).reduce((sum, count) => sum + count, 0);
+  // Both ends of the minute are in it.
+  expect(read, JSON.stringify(calls)).toBeLessThanOrEqual(61);
+  expect(read).toBeGreaterThan(40);
 });

@@ -15,16 +15,26 @@ import { elapsed, silentLogger } from "../../src/core/runtime.ts";
 type AnyEngine = Engine<PaymentTables>;
 type Settings = Partial<EngineOptions<PaymentTables>> & Pick<EngineOptions<PaymentTables>, "workflows">;
 
+/** A workflow alone, or with the options of its engine. */
+type Of = AnyWorkflow | Settings;
+
 /** What a test works with. */
 export interface EngineWorld {
   readonly clock: VirtualClock;
   readonly log: StorageLog;
   /** A handle on the database, to look with. */
   readonly storage: PaymentStorage;
-  /** Another engine, on a handle of its own, as another process would have one. */
-  engine(options: Settings): Promise<AnyEngine>;
-  /** One more handle on the database. */
-  open(): Promise<PaymentStorage>;
+  /**
+   * Another engine, on a handle of its own, as another process would have one. It has started these instances of its
+   * first workflow; the input of each is its id.
+   */
+  engine(of: Of, ...ids: readonly string[]): Promise<AnyEngine>;
+  /** The same, and it ran before. */
+  running(of: Of, ...ids: readonly string[]): Promise<AnyEngine>;
+  /** The tasks of an instance that are not done. */
+  tasksOf(instance: string): ReturnType<PaymentStorage["tasks"]>;
+  /** One more handle on the database, with some of its calls replaced. */
+  open(change?: (real: PaymentStorage) => Partial<PaymentStorage>): Promise<PaymentStorage>;
   /** Waits until no engine has anything to do at the clock's present time. */
   settled(): Promise<void>;
   /** Lets `ms` of virtual time pass, due moment by due moment. */
@@ -61,24 +71,36 @@ export async function inWorld(
     for (let round = 0; round < 2; round++) for (const engine of engines) await engine.settled();
   };
 
+  const made = async (of: Of): Promise<AnyEngine> => {
+    const options: Settings = "workflows" in of ? of : { workflows: [of] };
+    const given = { storage: await open(), clock, random: middleRandom, logger: silentLogger, ...options };
+    const engine = createEngine<PaymentTables>(given);
+    engines.push(engine);
+    for (const each of options.workflows) workflows.set(withChildren(each).map(chartName).join(), each);
+    return engine;
+  };
+  const withStarted = async (engine: AnyEngine, of: Of, ids: readonly string[]): Promise<AnyEngine> => {
+    const [first] = "workflows" in of ? of.workflows : [of];
+    for (const id of ids) await engine.start(first as never, { id, input: { id } as never });
+    return engine;
+  };
+
   try {
     await act({
       clock,
       log,
       storage,
-      open,
-      async engine(options) {
-        const engine = createEngine<PaymentTables>({
-          storage: await open(),
-          clock,
-          random: middleRandom,
-          logger: silentLogger,
-          ...options,
-        });
-        engines.push(engine);
-        for (const each of options.workflows) workflows.set(withChildren(each).map(chartName).join(), each);
-        return engine;
+      open: async (change = () => ({})) => {
+        const real = await open();
+        return { ...real, ...change(real) };
       },
+      engine: async (of, ...ids) => withStarted(await made(of), of, ids),
+      async running(of, ...ids) {
+        const engine = await made(of);
+        engine.run();
+        return withStarted(engine, of, ids);
+      },
+      tasksOf: (instance) => storage.tasks({ order: "instance", instance, limit: 9 }),
       settled,
       pass: (ms) =>
         passTime(
@@ -122,8 +144,8 @@ const MAX_UNTIL_MS = 100_000;
 
 /** Lets the event loop turn until the condition holds, for work that `settled` would wait for in vain. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const begun = performance.now();
-  while (performance.now() - begun < MAX_UNTIL_MS) {
+  const begin = performance.now();
+  while (performance.now() - begin < MAX_UNTIL_MS) {
     if (await condition()) return;
     await turns(1);
   }

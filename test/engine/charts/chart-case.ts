@@ -9,13 +9,15 @@ export interface Outside {
   note(text: string): void;
 }
 
-/** One thing that happens, after which everything comes to rest. */
-export type Happening =
-  | { readonly send: EventObject & Readonly<Record<string, unknown>> }
-  | { readonly answer: string; readonly with?: unknown }
-  | { readonly fail: string; readonly with: unknown }
-  /** Lets this much time pass at once, in milliseconds; a timer fires at its very end. */
-  | { readonly wait: number };
+/** The end of a call. */
+type CallEnd =
+  { readonly answer: string; readonly with?: unknown } | { readonly fail: string; readonly with: unknown };
+
+/**
+ * One thing that happens, after which everything comes to rest: an event, by its type alone or whole; so many
+ * milliseconds that pass at once, at whose very end a timer fires; or the end of a call.
+ */
+export type Happening = string | number | (EventObject & Readonly<Record<string, unknown>>) | CallEnd;
 
 /** A library that charts are written for. */
 export interface ChartLibrary {

@@ -74,12 +74,12 @@ const invokedMachine: ChartCase = {
       output: ({ context }) => context.receipts,
     }),
   script: [
-    { send: { type: "LEAVE" } },
-    { send: { type: "BACK" } },
+    "LEAVE",
+    "BACK",
     { fail: "charge", with: "declined" },
-    { wait: 1_000 },
+    1_000,
     { answer: "charge", with: "r1" },
-    { send: { type: "MORE" } },
+    "MORE",
     { answer: "charge", with: "r2" },
   ],
   ends: "end",
@@ -186,13 +186,7 @@ const conversation: ChartCase = {
       },
       output: ({ context }) => context.pongs,
     }),
-  script: [
-    { wait: 500 },
-    { wait: 250 },
-    { send: { type: "HUSH" } },
-    { wait: 500 },
-    { send: { type: "STOP" } },
-  ],
+  script: [500, 250, "HUSH", 500, "STOP"],
   ends: "over",
 };
 
@@ -216,14 +210,14 @@ const stopped: ChartCase = {
       },
       states: { here: {}, there: { type: "final" } },
     }),
-  script: [{ send: { type: "DROP" } }, { send: { type: "END" } }],
+  script: ["DROP", "END"],
   ends: "there",
 };
 
 const addresses: ChartCase = {
   name: "XState's client and server",
   make: () => clientAndServer,
-  script: [{ send: { type: "AUTH" } }, { wait: 1_000 }],
+  script: ["AUTH", 1_000],
   ends: "authorized",
 };
 

@@ -72,10 +72,7 @@ const threeDeep: ChartCase = {
       output: ({ context }) => context.words,
     });
     return setup({
-      types: {
-        context: {} as { troubles: number; words: number[] },
-        events: {} as { type: "TROUBLE" },
-      },
+      types: { context: {} as { troubles: number; words: number[] }, events: {} as { type: "TROUBLE" } },
       actors: { chapter },
     }).createMachine({
       id: "book",
@@ -115,7 +112,7 @@ const threeDeep: ChartCase = {
   script: [
     { answer: "count 1", with: 10 },
     { fail: "count 1", with: "smudged" },
-    { wait: 200 },
+    200,
     { answer: "count 1", with: 20 },
     { answer: "count 2", with: 300 },
   ],
@@ -192,14 +189,14 @@ const byComputedIds: ChartCase = {
       },
     }),
   script: [
-    { send: { type: "JOIN", who: "ada" } },
-    { send: { type: "JOIN", who: "bob" } },
-    { send: { type: "SAY", to: "bob", text: "hello" } },
-    { send: { type: "ANNOUNCE", text: "tea" } },
-    { send: { type: "LEAVE", who: "ada" } },
-    { send: { type: "SAY", to: "bob", text: "you there?" } },
-    { send: { type: "JOIN", who: "ada" } },
-    { send: { type: "SAY", to: "ada", text: "welcome back" } },
+    { type: "JOIN", who: "ada" },
+    { type: "JOIN", who: "bob" },
+    { type: "SAY", to: "bob", text: "hello" },
+    { type: "ANNOUNCE", text: "tea" },
+    { type: "LEAVE", who: "ada" },
+    { type: "SAY", to: "bob", text: "you there?" },
+    { type: "JOIN", who: "ada" },
+    { type: "SAY", to: "ada", text: "welcome back" },
   ],
   ends: {},
 };
@@ -250,7 +247,7 @@ const notBegun: ChartCase = {
       },
       output: ({ context }) => context.reason,
     }),
-  script: [{ wait: 10 }, { wait: 10 }],
+  script: [10, 10],
   ends: "found",
 };
 

@@ -62,20 +62,25 @@ export async function actorLife({ make, input, script, library = xstate5 }: Char
   actor.start();
   await look();
   for (const happening of script) {
-    if ("send" in happening) actor.send(happening.send);
-    else if ("wait" in happening) clock.increment(happening.wait);
-    else endCall(outside, happening);
+    happen(happening, { send: (event) => actor.send(event), wait: (ms) => clock.increment(ms), outside });
     await look();
   }
   return { sights, notes: outside.notes, commits: 0 };
 }
 
-function endCall(
-  outside: ScriptedOutside,
-  happening: Exclude<Happening, { send: unknown } | { wait: unknown }>,
-): void {
-  if ("fail" in happening) outside.end(happening.fail, { error: happening.with });
-  else outside.end(happening.answer, { value: happening.with });
+/** What things happen to. */
+interface Happens<Taken> {
+  send(event: EventObject): Taken;
+  wait(ms: number): Taken;
+  readonly outside: ScriptedOutside;
+}
+
+export function happen<Taken>(happening: Happening, to: Happens<Taken>): Taken | void {
+  if (typeof happening === "number") return to.wait(happening);
+  if (typeof happening === "string") return to.send({ type: happening });
+  if ("type" in happening) return to.send(happening);
+  if ("fail" in happening) return to.outside.end(happening.fail, { error: happening.with });
+  return to.outside.end(happening.answer, { value: happening.with });
 }
 
 /** What the engine makes of it; with deaths, the next process takes over at each of them. */
@@ -135,9 +140,11 @@ class DurableLife {
     );
     await look();
     for (const happening of this.#script) {
-      if ("send" in happening) await this.#send(happening.send);
-      else if ("wait" in happening) this.#clock.advance(happening.wait);
-      else endCall(this.#outside, happening);
+      await happen(happening, {
+        send: (event) => this.#send(event),
+        wait: async (ms) => this.#clock.advance(ms),
+        outside: this.#outside,
+      });
       await look();
     }
     const commits = this.#process.calls.filter((method) => method === "commit").length;

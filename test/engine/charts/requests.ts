@@ -42,12 +42,12 @@ const fetchWithRetry: ChartCase = {
       output: ({ context }) => context.data,
     }),
   script: [
-    { send: { type: "FETCH" } },
-    { send: { type: "CANCEL" } },
-    { send: { type: "FETCH" } },
+    "FETCH",
+    "CANCEL",
+    "FETCH",
     { fail: "fetchUser", with: new TypeError("offline") },
-    { send: { type: "CANCEL" } },
-    { send: { type: "FETCH" } },
+    "CANCEL",
+    "FETCH",
     { answer: "fetchUser", with: { name: "Ada", since: new Date(0) } },
   ],
   ends: "success",
@@ -57,12 +57,12 @@ const retriesUsedUp: ChartCase = {
   ...fetchWithRetry,
   name: "fetch with retries used up",
   script: [
-    { send: { type: "FETCH" } },
+    "FETCH",
     { fail: "fetchUser", with: "first" },
-    { wait: 1_000 },
+    1_000,
     { fail: "fetchUser", with: "second" },
-    { wait: 1_999 },
-    { wait: 1 },
+    1_999,
+    1,
     { fail: "fetchUser", with: "third" },
   ],
   ends: "failure",
@@ -163,9 +163,9 @@ const polling: ChartCase = {
   input: { job: "j1" },
   script: [
     { answer: "check", with: { ready: false } },
-    { wait: 5_000 },
+    5_000,
     { fail: "check", with: "busy" },
-    { wait: 5_000 },
+    5_000,
     { answer: "check", with: { ready: true } },
   ],
   ends: "ready",
@@ -201,13 +201,13 @@ const search: ChartCase = {
       },
     }),
   script: [
-    { send: { type: "TYPE", query: "d" } },
-    { wait: 299 },
-    { send: { type: "TYPE", query: "du" } },
-    { wait: 299 },
-    { wait: 1 },
-    { send: { type: "TYPE", query: "dur" } },
-    { wait: 300 },
+    { type: "TYPE", query: "d" },
+    299,
+    { type: "TYPE", query: "du" },
+    299,
+    1,
+    { type: "TYPE", query: "dur" },
+    300,
     { answer: "search", with: new Set(["durable"]) },
   ],
   ends: "idle",
@@ -216,9 +216,7 @@ const search: ChartCase = {
 const timeout: ChartCase = {
   name: "a request that takes too long",
   make: ({ call, note }) =>
-    setup({
-      actors: { slow: fromPromise(({ signal }) => call("slow", undefined, signal)) },
-    }).createMachine({
+    setup({ actors: { slow: fromPromise(({ signal }) => call("slow", undefined, signal)) } }).createMachine({
       id: "timeout",
       initial: "asking",
       states: {
@@ -231,7 +229,7 @@ const timeout: ChartCase = {
         late: { on: { AGAIN: "asking" } },
       },
     }),
-  script: [{ wait: 2_000 }, { send: { type: "AGAIN" } }, { answer: "slow" }],
+  script: [2_000, "AGAIN", { answer: "slow" }],
   ends: "answered",
 };
 

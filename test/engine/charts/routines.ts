@@ -62,7 +62,7 @@ const onboarding: ChartCase = {
   script: [
     { answer: "store", with: 7 },
     { fail: "doctor", with: "on holiday" },
-    { send: { type: "RETRY" } },
+    "RETRY",
     { answer: "doctor", with: { name: "Grace", since: new Date(0) } },
     { answer: "visit", with: true },
   ],
@@ -114,13 +114,13 @@ const lending: ChartCase = {
   input: { title: "Statecharts" },
   script: [
     { answer: "status", with: "lent" },
-    { send: { type: "HOLD" } },
-    { wait: 14 * 86_400_000 },
+    "HOLD",
+    14 * 86_400_000,
     { answer: "status", with: "here" },
-    { wait: 86_400_000 },
-    { wait: 14 * 86_400_000 },
+    86_400_000,
+    14 * 86_400_000,
     { answer: "status", with: "here" },
-    { send: { type: "PICKED_UP" } },
+    "PICKED_UP",
   ],
   ends: "over",
 };
@@ -197,14 +197,14 @@ const inbox: ChartCase = {
     }),
   script: [
     { answer: "look", with: ["a"] },
-    { wait: 10 },
+    10,
     { fail: "answer a", with: "no ink" },
-    { wait: 30 },
-    { wait: 20 },
+    30,
+    20,
     { answer: "look", with: ["b", "c"] },
     { answer: "answer b" },
     { answer: "answer a" },
-    { send: { type: "CLOSE" } },
+    "CLOSE",
   ],
   ends: "closed",
 };
@@ -249,10 +249,7 @@ const provisioning = (name: string, script: ChartCase["script"], ends: string): 
                 guard: { type: "isMissing", params: ({ event }) => ({ error: event.error, field: "item" }) },
                 target: "invalid.item",
               },
-              {
-                target: "broken",
-                actions: assign({ field: ({ event }) => (event.error as Error).name }),
-              },
+              { target: "broken", actions: assign({ field: ({ event }) => (event.error as Error).name }) },
             ],
           },
         },
@@ -294,10 +291,7 @@ const cart: ChartCase = {
           states: {
             idle: {
               on: {
-                ADD: {
-                  target: "priced",
-                  actions: assign({ count: ({ context }) => context.count + 1 }),
-                },
+                ADD: { target: "priced", actions: assign({ count: ({ context }) => context.count + 1 }) },
               },
             },
             priced: {
@@ -327,14 +321,7 @@ const cart: ChartCase = {
       },
       output: ({ context }) => context.total,
     }),
-  script: [
-    { send: { type: "ADD" } },
-    { send: { type: "CHECK_OUT" } },
-    { send: { type: "ADD" } },
-    { send: { type: "ADD" } },
-    { send: { type: "ADD" } },
-    { send: { type: "CHECK_OUT" } },
-  ],
+  script: ["ADD", "CHECK_OUT", "ADD", "ADD", "ADD", "CHECK_OUT"],
   ends: "paid",
 };
 
@@ -346,7 +333,7 @@ export const routines: readonly ChartCase[] = [
     "errors told apart by guards with params",
     [
       { fail: "provision", with: new Missing("id") },
-      { send: { type: "FIXED" } },
+      "FIXED",
       { fail: "provision", with: new Missing("item") },
     ],
     "refused",

@@ -27,12 +27,7 @@ const player = (kind: "shallow" | "deep", ends: unknown): ChartCase => ({
         end: { type: "final" },
       },
     } as never),
-  script: [
-    { send: { type: "PLAY" } },
-    { send: { type: "FASTER" } },
-    { send: { type: "CALL" } },
-    { send: { type: "OVER" } },
-  ],
+  script: ["PLAY", "FASTER", "CALL", "OVER"],
   ends,
 });
 
@@ -68,13 +63,7 @@ const keyboard: ChartCase = {
         },
       },
     }),
-  script: [
-    { send: { type: "BOLD" } },
-    { send: { type: "LIST" } },
-    { wait: 100 },
-    { send: { type: "LIST" } },
-    { send: { type: "RESET" } },
-  ],
+  script: ["BOLD", "LIST", 100, "LIST", "RESET"],
   ends: { bold: "off", list: "none" },
 };
 
@@ -113,13 +102,7 @@ const alarm: ChartCase = {
         off: { type: "final" },
       },
     }),
-  script: [
-    { send: { type: "SET" } },
-    { wait: 1_000 },
-    { send: { type: "SNOOZE" } },
-    { wait: 5_000 },
-    { wait: 3_000 },
-  ],
+  script: ["SET", 1_000, "SNOOZE", 5_000, 3_000],
   ends: "off",
 };
 
@@ -159,7 +142,7 @@ const values: ChartCase = {
       },
       output: ({ context }: { context: { counts: unknown } }) => context.counts,
     } as never),
-  script: [{ send: { type: "NEXT", by: 5 } }],
+  script: [{ type: "NEXT", by: 5 }],
   ends: "second",
 };
 
@@ -196,11 +179,11 @@ const wizard: ChartCase = {
       output: ({ context }: { context: { answers: unknown } }) => context.answers,
     } as never),
   script: [
-    { send: { type: "ANSWER", value: "x" } },
-    { send: { type: "STRANGE" } },
-    { send: { type: "ANSWER", value: null } },
-    { send: { type: "ANSWER", value: new Date(1) } },
-    { send: { type: "ACCEPT" } },
+    { type: "ANSWER", value: "x" },
+    "STRANGE",
+    { type: "ANSWER", value: null },
+    { type: "ANSWER", value: new Date(1) },
+    "ACCEPT",
   ],
   ends: "done",
 };
@@ -225,7 +208,7 @@ const lights: ChartCase = {
         },
       },
     }),
-  script: [{ wait: 3_000 }, { wait: 1_000 }, { wait: 2_000 }, { wait: 1 }, { wait: 1_999 }, { wait: 2_000 }],
+  script: [3_000, 1_000, 2_000, 1, 1_999, 2_000],
   ends: "green",
 };
 

@@ -65,12 +65,12 @@ const backoff: ChartCase = {
   input: { firstMs: 100, most: 4 },
   script: [
     { fail: "upload", with: new Error("reset") },
-    { wait: 100 },
+    100,
     { fail: "upload", with: { code: 503, retry: true } },
-    { wait: 199 },
-    { wait: 1 },
+    199,
+    1,
     { fail: "upload", with: undefined },
-    { wait: 400 },
+    400,
     { answer: "upload", with: { url: new URL("https://example.com/1") } },
   ],
   ends: "stored",
@@ -87,10 +87,7 @@ const session: ChartCase = {
           after: { 1_000: { target: "over", actions: () => note("too long") } },
           initial: "active",
           states: {
-            active: {
-              after: { 300: "warned" },
-              on: { ALIVE: { target: "active", reenter: true } },
-            },
+            active: { after: { 300: "warned" }, on: { ALIVE: { target: "active", reenter: true } } },
             warned: {
               entry: () => note("warned"),
               after: { 200: "#session.over", 100: { actions: () => note("last call") } },
@@ -102,16 +99,7 @@ const session: ChartCase = {
         over: { type: "final", entry: () => note("over") },
       },
     }),
-  script: [
-    { wait: 250 },
-    { send: { type: "ALIVE" } },
-    { wait: 300 },
-    { wait: 100 },
-    { send: { type: "ALIVE" } },
-    { wait: 299 },
-    { wait: 50 },
-    { wait: 1 },
-  ],
+  script: [250, "ALIVE", 300, 100, "ALIVE", 299, 50, 1],
   ends: "over",
 };
 
@@ -137,10 +125,7 @@ const computedIds: ChartCase = {
             sendTo(
               ({ self }) => self,
               ({ event }) => ({ type: "REMIND", topic: event.topic }),
-              {
-                id: "self",
-                delay: 50,
-              },
+              { id: "self", delay: 50 },
             ),
             enqueueActions(({ enqueue, event: { topic } }) => {
               enqueue.raise({ type: "REMIND", topic: `${topic}, raised` }, { id: topic, delay: "growing" });
@@ -152,14 +137,14 @@ const computedIds: ChartCase = {
       },
     }),
   script: [
-    { send: { type: "ASK", topic: "milk" } },
-    { wait: 60 },
-    { send: { type: "ASK", topic: "bread" } },
-    { send: { type: "DROP", topic: "milk" } },
-    { wait: 100 },
-    { wait: 40 },
-    { wait: 60 },
-    { send: { type: "DROP", topic: "bread" } },
+    { type: "ASK", topic: "milk" },
+    60,
+    { type: "ASK", topic: "bread" },
+    { type: "DROP", topic: "milk" },
+    100,
+    40,
+    60,
+    { type: "DROP", topic: "bread" },
   ],
   ends: {},
 };
@@ -191,11 +176,11 @@ const race: ChartCase = {
     } as never),
   script: [
     { answer: "slow", with: "slow" },
-    { wait: 10 },
+    10,
     { fail: "slow", with: "fell" },
-    { wait: 499 },
+    499,
     { answer: "fast", with: "fast" },
-    { send: { type: "STOP" } },
+    "STOP",
   ],
   ends: "end",
 };
@@ -226,7 +211,7 @@ const deadline: ChartCase = {
       },
     }).provide({ delays: { P30D: 60_000 } });
   },
-  script: [{ wait: 29_999 }, { send: { type: "CONFIRMED" } }, { wait: 30_000 }, { wait: 1 }],
+  script: [29_999, "CONFIRMED", 30_000, 1],
   ends: "cancelled",
 };
 

@@ -2,7 +2,7 @@
 import { createActor, type AnyActor, type AnyStateMachine } from "xstate";
 import { turns } from "../../kit/engine-world.ts";
 import type { ChartCase, Happening } from "../charts/chart-case.ts";
-import { sightOf, type Sight } from "../charts/lives.ts";
+import { happen, sightOf, type Sight } from "../charts/lives.ts";
 import { ScriptedOutside } from "../charts/scripted-outside.ts";
 import { buildChart, eventOf } from "./build-chart.ts";
 import type { HappeningSpec, StateSpec } from "./chart-spec.ts";
@@ -114,10 +114,7 @@ export async function referenceLife(
     if (happening === null) continue;
     if (clock.isTied) return null;
     script.push(happening);
-    if ("send" in happening) actor.send(happening.send);
-    else if ("wait" in happening) clock.advance(happening.wait);
-    else if ("fail" in happening) outside.end(happening.fail, { error: happening.with });
-    else outside.end(happening.answer, { value: happening.with });
+    happen(happening, { send: (event) => actor.send(event), wait: (ms) => clock.advance(ms), outside });
     await look();
     if (!isLegal(actor.getSnapshot() as SnapshotInside)) return null;
   }
@@ -129,7 +126,7 @@ export async function referenceLife(
 }
 
 function resolved(spec: HappeningSpec, clock: NextTimerClock, outside: ScriptedOutside): Happening | null {
-  if (spec.kind === "send") return { send: { type: eventOf(spec.event) } };
+  if (spec.kind === "send") return eventOf(spec.event);
   if (spec.kind === "settle") {
     const { open } = outside;
     const name = open[spec.which % Math.max(1, open.length)];
@@ -140,5 +137,5 @@ function resolved(spec: HappeningSpec, clock: NextTimerClock, outside: ScriptedO
   }
   const ms = clock.untilNextMs;
   if (ms === null) return null;
-  return { wait: spec.kind === "time" ? ms : Math.floor(ms / 2) };
+  return spec.kind === "time" ? ms : Math.floor(ms / 2);
 }

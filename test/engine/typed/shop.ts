@@ -50,10 +50,7 @@ export const order = setup({
       states: { packing: { on: { PACK: "packed" } }, packed: {} },
       on: { CANCEL: "cancelled" },
     },
-    cancelled: {
-      type: "final",
-      entry: { type: "thank", params: ({ context }) => ({ card: context.card }) },
-    },
+    cancelled: { type: "final", entry: { type: "thank", params: ({ context }) => ({ card: context.card }) } },
   },
   output: ({ context }) => ({ receipt: context.receipt }),
 });

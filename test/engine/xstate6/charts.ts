@@ -26,11 +26,7 @@ const transfer: ChartCase = {
       schemas: {
         context: types<{ signature: string; broadcasts: number; fee: bigint | null }>(),
         input: types<{ signature: string }>(),
-        events: {
-          CANCEL: types<object>(),
-          CONFIRMED: types<object>(),
-          FINALIZED: types<{ fee: bigint }>(),
-        },
+        events: { CANCEL: types<object>(), CONFIRMED: types<object>(), FINALIZED: types<{ fee: bigint }>() },
       },
       actions: {
         broadcast: ({ signature, nth }: { signature: string; nth: number }) =>
@@ -65,14 +61,7 @@ const transfer: ChartCase = {
       output: ({ context }) => ({ fee: context.fee, broadcasts: context.broadcasts }),
     }) as never,
   input: { signature: "sig" },
-  script: [
-    { wait: 500 },
-    { send: { type: "CANCEL" } },
-    { wait: 2_000 },
-    { send: { type: "CONFIRMED" } },
-    { wait: 2_000 },
-    { send: { type: "FINALIZED", fee: 2n ** 64n } },
-  ],
+  script: [500, "CANCEL", 2_000, "CONFIRMED", 2_000, { type: "FINALIZED", fee: 2n ** 64n }],
   ends: "finalized",
 };
 
@@ -115,14 +104,14 @@ const fetching: ChartCase = {
       output: ({ context }) => context.user,
     }) as never,
   script: [
-    { send: { type: "FETCH" } },
-    { send: { type: "LEAVE" } },
-    { send: { type: "FETCH" } },
+    "FETCH",
+    "LEAVE",
+    "FETCH",
     { fail: "fetchUser", with: new Error("reset") },
-    { wait: 100 },
+    100,
     { fail: "fetchUser", with: new Error("busy") },
-    { wait: 199 },
-    { wait: 1 },
+    199,
+    1,
     { answer: "fetchUser", with: "Ada" },
   ],
   ends: "known",
@@ -171,14 +160,7 @@ const reminders: ChartCase = {
         off: { type: "final" },
       },
     }) as never,
-  script: [
-    { send: { type: "SET" } },
-    { wait: 900 },
-    { send: { type: "SNOOZE" } },
-    { wait: 1_000 },
-    { wait: 4_000 },
-    { wait: 4_100 },
-  ],
+  script: ["SET", 900, "SNOOZE", 1_000, 4_000, 4_100],
   ends: "off",
 };
 
@@ -255,14 +237,14 @@ const checkout: ChartCase = {
     }) as never;
   },
   script: [
-    { send: { type: "COUPON", by: 2 } },
-    { send: { type: "LEAVE" } },
-    { wait: 1_000 },
-    { send: { type: "BACK" } },
-    { send: { type: "COUPON", by: 3 } },
-    { wait: 1_000 },
+    { type: "COUPON", by: 2 },
+    "LEAVE",
+    1_000,
+    "BACK",
+    { type: "COUPON", by: 3 },
+    1_000,
     { fail: "charge", with: "declined" },
-    { wait: 1_000 },
+    1_000,
     { answer: "charge", with: "r1" },
   ],
   ends: "done",
@@ -316,14 +298,7 @@ const desk: ChartCase = {
         over: { type: "final" },
       },
     }) as never,
-  script: [
-    { send: { type: "NEXT" } },
-    { send: { type: "SWITCH" } },
-    { send: { type: "LEAVE" } },
-    { send: { type: "SWITCH" } },
-    { send: { type: "BACK" } },
-    { send: { type: "NEXT" } },
-  ],
+  script: ["NEXT", "SWITCH", "LEAVE", "SWITCH", "BACK", "NEXT"],
   ends: "over",
 };
 
