@@ -127,7 +127,7 @@ export const keeper: AnyStateMachine = setupKeeper.createMachine({
     SAY: { actions: sendTo(({ context }) => context.ref as AnyActorRef, told("SAY")) },
     ALL: {
       actions: [
-        ...["SAY", "SAY", "SAY"].map((type) => sendTo("kid", told(type))),
+        ...["SAY", "SAY", "SAY"].map((type) => sendTo("kid", told(type)) as never),
         sendTo(
           ({ context }) => context.ref as AnyActorRef,
           ({ self }) => ({ type: "ANSWER", sender: self }) as never,
