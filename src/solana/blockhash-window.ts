@@ -189,7 +189,7 @@ function agreedHeight({ witnesses }: Pick<NodeContext, "witnesses">, told: reado
 }
 
 export const finalizedEnd = endAt("finalized");
-export const confirmedEnd = endAt("confirmed");
+const confirmedEnd = endAt("confirmed");
 
 /** Reads slot and height in one answer: two answers could come from two nodes behind one name. */
 function endAt(commitment: FirmCommitment): (endpoint: Pick<Endpoint, "rpc">) => Promise<NewestBlock> {

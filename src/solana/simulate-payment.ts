@@ -142,7 +142,7 @@ type Uncovered = "fee" | "rent" | "leftover";
  * where the payment itself is in SOL, always the amount too. A sender who would be left with less than an empty account's
  * rent, but more than nothing, lacks that as well.
  */
-export async function lamportShortage(
+async function lamportShortage(
   nodes: NodeContext,
   { payment, message, meanings }: ReadPayment,
   uncovered: Uncovered,
@@ -175,7 +175,7 @@ export async function lamportShortage(
  * Finds a token account of the sender that holds less than the payment takes from it; further accounts of the sender do
  * not count; an absent account holds 0.
  */
-export async function tokenShortage(
+async function tokenShortage(
   nodes: NodeContext,
   { payment, meanings }: ReadPayment,
   source: string,
@@ -201,7 +201,7 @@ export async function tokenShortage(
  * Finds the end of a token transfer that is no token account, at confirmed: the paying account is checked before the
  * paid account.
  */
-export async function missingTokenAccount(
+async function missingTokenAccount(
   nodes: NodeContext,
   { source, destination }: Extract<DecodedInstruction, { does: "transfer_token" }>,
 ): Promise<"source" | "destination" | null> {

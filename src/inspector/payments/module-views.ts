@@ -3,7 +3,7 @@ import type { ModuleView } from "./module-view.ts";
 import { privateView } from "./private-view.ts";
 
 // prettier-ignore
-export const MODULE_VIEWS: readonly ModuleView[] = [
+const MODULE_VIEWS: readonly ModuleView[] = [
   privateView,
 ];
 

@@ -13,7 +13,7 @@ export interface ClosingOrder {
 }
 
 /** Orders, one for each transaction of private mode, under its id. Terms never change once they are stored. */
-export const orders = ownTable("orders", {
+const orders = ownTable("orders", {
   columns: {
     id: "text",
     /** Grows with each change of the row: what was concluded from an older one is not committed. */
@@ -70,7 +70,7 @@ export const orders = ownTable("orders", {
 export interface OrderRecord extends Row<typeof orders> {}
 
 /** Chunks of orders. `id` is the order's and the chunk's number. */
-export const chunks = ownTable("chunks", {
+const chunks = ownTable("chunks", {
   columns: {
     id: "text",
     order: "text",
@@ -99,7 +99,7 @@ export const chunks = ownTable("chunks", {
 export interface ChunkRecord extends Row<typeof chunks> {}
 
 /** One thing to send out of an order's address; its chart has the same id. */
-export const transfers = ownTable("transfers", {
+const transfers = ownTable("transfers", {
   columns: {
     id: "text",
     order: "text",
@@ -135,7 +135,7 @@ export const transfers = ownTable("transfers", {
 export interface TransferRecord extends Row<typeof transfers> {}
 
 /** What has come in of each asset of the service and what went out of it, as final readings told. */
-export const levels = ownTable("levels", {
+const levels = ownTable("levels", {
   columns: {
     id: "text",
     order: "text",
@@ -160,7 +160,7 @@ export const levels = ownTable("levels", {
 export interface LevelRecord extends Row<typeof levels> {}
 
 /** Deposits, each of one transaction and asset, or of a token account that does not count. */
-export const deposits = ownTable("deposits", {
+const deposits = ownTable("deposits", {
   columns: {
     id: "text",
     order: "text",
@@ -187,7 +187,7 @@ export const deposits = ownTable("deposits", {
 export interface DepositRecord extends Row<typeof deposits> {}
 
 /** Reasons why nothing that pays is signed for an order until a person has looked. */
-export const holds = ownTable("holds", {
+const holds = ownTable("holds", {
   columns: {
     id: "text",
     order: "text",
@@ -209,7 +209,7 @@ export const holds = ownTable("holds", {
 export interface HoldRecord extends Row<typeof holds> {}
 
 /** Money that persons send to somebody else than the sender: fixed when it is approved. `id` is the order's and `r n`. */
-export const acts = ownTable("acts", {
+const acts = ownTable("acts", {
   columns: {
     id: "text",
     order: "text",
@@ -228,7 +228,7 @@ export const acts = ownTable("acts", {
 export interface ActRecord extends Row<typeof acts> {}
 
 /** What stays of an order whose rows were removed as old: enough to find what still comes to its address, and send it back. */
-export const orderStubs = ownTable("orderStubs", {
+const orderStubs = ownTable("orderStubs", {
   columns: {
     id: "text",
     address: column<Address>("text"),

@@ -117,7 +117,7 @@ function wasThere({ createdAt }: WebhookRecord, notice: NoticeRecord): boolean {
 }
 
 /** Notices in the order of the contract, which those beside the status only have here; two of one commit share their time. */
-export function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
+function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }

@@ -8,7 +8,7 @@ import {
   type TableReader,
 } from "../frame/tables/read.ts";
 
-export const webhooks = ownTable("webhooks", {
+const webhooks = ownTable("webhooks", {
   columns: {
     id: "text",
     version: "integer",
@@ -38,7 +38,7 @@ export interface WebhookRecord extends Row<typeof webhooks> {}
  * Counts the changes of an account's webhooks, so that a commit can require unchanged webhooks. `id` is the account's;
  * an account that never had a webhook has no row.
  */
-export const webhookLists = ownTable("webhookLists", {
+const webhookLists = ownTable("webhookLists", {
   columns: { id: "text", version: "integer", changedAt: "integer" },
 });
 
@@ -46,7 +46,7 @@ export const webhookLists = ownTable("webhookLists", {
  * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
  * grows at its end only, so that who reads on from where he was misses nothing.
  */
-export const announcements = ownTable("announcements", {
+const announcements = ownTable("announcements", {
   columns: { id: "text", accountId: "text", at: "integer" },
   indexes: { ofAccount: ["accountId"] },
   // Accounts read on beyond the last event that they have seen.
@@ -57,7 +57,7 @@ export const announcements = ownTable("announcements", {
 export interface AnnouncementRecord extends Row<typeof announcements> {}
 
 /** Notices on their way to one webhook each; one that is pending is the instance of the same id. */
-export const deliveries = ownTable("deliveries", {
+const deliveries = ownTable("deliveries", {
   columns: {
     id: "text",
     /** A redelivery is begun from the one that it was decided by. */
@@ -89,7 +89,7 @@ export const deliveries = ownTable("deliveries", {
 export interface DeliveryRecord extends Row<typeof deliveries> {}
 
 /** Ended attempts of deliveries. `id` is `deliveryId:number`, or `deliveryId:crashed:n` of one whose process died. */
-export const deliveryAttempts = ownTable("deliveryAttempts", {
+const deliveryAttempts = ownTable("deliveryAttempts", {
   columns: {
     id: "text",
     deliveryId: "text",

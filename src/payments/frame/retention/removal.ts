@@ -82,7 +82,7 @@ export async function archivedRunOf(
 }
 
 /** All steps of an instance, oldest first. */
-export async function historyOf(
+async function historyOf(
   storage: Pick<EngineStorage, "history">,
   id: string,
 ): Promise<readonly HistoryRecord[]> {
@@ -113,10 +113,7 @@ export function archivedRows(table: string, rows: readonly object[]): readonly A
   return rows.map((row) => ({ table, row: plain(row) as ArchivedRow["row"] }));
 }
 
-export function archivedRun(
-  instance: InstanceRecord,
-  history: readonly HistoryRecord[],
-): readonly ArchivedRow[] {
+function archivedRun(instance: InstanceRecord, history: readonly HistoryRecord[]): readonly ArchivedRow[] {
   return [
     { table: "instances", row: { ...instance } },
     ...history.map((row) => ({ table: "history" as const, row: { ...row } })),
