@@ -104,7 +104,7 @@ function limits(present: readonly Row[]): readonly Row[] {
 /** What is made, by the file that it stands in. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   "ARCHITECTURE.md": [diagrams(async () => [await drawnRooms()])],
-  "docs/errors.md": [rest("<!-- npm run pages writes the sections below -->", errorSections)],
+  "src/guide/errors.md": [rest("<!-- npm run pages writes the sections below -->", errorSections)],
   "examples/patterns/README.md": [
     diagrams(async () =>
       Object.values(patterns).map(({ flow }) => `${mermaidText(readChart(flow.machine))}\n`),

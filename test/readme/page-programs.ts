@@ -18,7 +18,7 @@ export const PAGE_OF = {
   schedule: "src/engine/README.md", // modules: schedules
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
-  throughput: "docs/limits.md",
+  throughput: "src/guide/limits.md",
   transact: "src/engine/README.md", // modules: host-sql
   verify: "src/payments/webhooks/README.md",
   within: "src/engine/README.md", // modules: host-sql

@@ -6,7 +6,7 @@ import { runtimeOptions } from "../../src/core/options.ts";
 /** The folder of the project. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-const FOLDERS = ["docs", "machines", "storage", "src", "examples", "test"];
+const FOLDERS = ["machines", "storage", "src", "examples", "test"];
 
 /** Every page of the repository, as paths from its root. */
 export const PAGES: readonly string[] = [

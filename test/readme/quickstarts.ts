@@ -5,8 +5,8 @@ import { blockOf, ROOT, textOf } from "./page.ts";
 
 /** Each quickstart, and the kind of project that it continues. */
 export const QUICKSTARTS = {
-  engine: "docs/durable-chart.md",
-  payments: "docs/take-a-payment.md",
+  engine: "src/guide/durable-chart.md",
+  payments: "src/guide/take-a-payment.md",
 } as const;
 
 export type ProjectKind = keyof typeof QUICKSTARTS;

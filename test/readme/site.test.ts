@@ -14,8 +14,8 @@ test("each page that the first page names is in the sidebar of the site, and eac
 test("the doors of the site begin with what is read first", () => {
   const [charts, payments, operate] = DOORS.map(({ items }) => items[0]?.link);
   expect([charts, payments, operate]).toEqual([
-    "/docs/durable-chart",
-    "/docs/take-a-payment",
+    "/src/guide/durable-chart",
+    "/src/guide/take-a-payment",
     "/src/service/mainnet",
   ]);
 });

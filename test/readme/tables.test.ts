@@ -71,7 +71,7 @@ test("each dependency is named with its reason", () => {
     "dependencies" | "peerDependencies" | "optionalDependencies",
     Record<string, string>
   >;
-  const page = textOf("docs/dependencies.md");
+  const page = textOf("src/guide/dependencies.md");
   const listed = [...page.matchAll(/^- `([^`]+)`(?: \([a-z ]+\))?: \S.+\.$/gm)].map(([, name = ""]) => name);
   const needed = [
     ...Object.keys(manifest.dependencies),
