@@ -3,6 +3,7 @@ import { Command as Parser, CommanderError } from "commander";
 import { UsageError, type Print } from "./command.ts";
 import { COMMANDS, GROUPS } from "./commands.ts";
 import { type CommandRow, flag } from "./define.ts";
+import { loadWithWeb3 } from "../solana/load-web3.ts";
 import { ownManifest } from "./manifest.ts";
 
 /** Help is the same on every terminal. */
@@ -85,7 +86,9 @@ function add({ name, help, takes, run }: CommandRow, parser: Parser, print: Prin
   parser.action(async () => {
     const { processedArgs } = parser;
     const placed = Object.fromEntries(places.map((key, at) => [key, processedArgs[at] as unknown]));
-    await run({ ...parser.opts(), ...placed }, print).catch((error: unknown) => {
+    // Commands of payments load what needs web3.js, which an engine's user has not installed.
+    const ran = loadWithWeb3(() => run({ ...parser.opts(), ...placed }, print));
+    await ran.catch((error: unknown) => {
       throw error instanceof UsageError ? refusedBy(`paystate ${name}`, error) : error;
     });
   });

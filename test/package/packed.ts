@@ -57,7 +57,7 @@ test("the entries for everybody load neither web3.js nor a database driver", () 
   });
 });
 
-test("a ledger without web3.js says what to install, once it is asked", () => {
+test("a ledger without web3.js says what to install, once it is asked, and so does `paystate dev`", () => {
   const source = `
     import { solanaLedger } from "paystate/solana";
     const ledger = solanaLedger({ endpoints: ["http://127.0.0.1:8899"] });
@@ -66,8 +66,10 @@ test("a ledger without web3.js says what to install, once it is asked", () => {
   without(["@solana"], () => {
     assert.match(
       run(process.execPath, "--input-type=module", "--eval", source),
-      /^paystate\/solana needs .*: npm install @solana\/web3\.js@1 \S+\n$/,
+      /^payments need .*: npm install @solana\/web3\.js@1 \S+\n$/,
     );
+    const { output } = attempt(join(project, "node_modules/.bin/paystate"), "dev");
+    assert.match(output, /payments need .*: npm install @solana\/web3\.js@1/);
   });
 });
 
