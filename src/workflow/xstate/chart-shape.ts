@@ -182,7 +182,7 @@ class ShapeReader implements StepChartParts {
     this.#readDelay(state, delay);
     if (type === "xstate.enqueueActions" || type === "xstate.spawnChild") this.spawns = true;
     if (type === "xstate.assign") this.#readSpawn(assignment);
-    if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
+    if (type === "xstate.spawnChild") this.#readSource(state, src, `spawn.${place}`);
   }
 
   #readFunctions(state: string, action: ActionLike): void {
