@@ -23,8 +23,8 @@ const MAX_HANDED_OUT = 300;
 const MAX_BLOCKS_AHEAD = 300;
 
 // A window is counted from when its blockhash was shown alive: one of a moment ago ends no later, and no earlier than the true
-// one. So all payments over one blockhash share it.
-const KNOWN_FOR_MS = 1_000;
+// one. So all payments over one blockhash share it, for less than a block takes: whether it is valid changes with a block.
+const KNOWN_FOR_MS = 350;
 // The oldest of these are forgotten first, and are looked at anew then.
 const MAX_DEAD = 1_000;
 

@@ -36,7 +36,7 @@ test.each([
     "--schema shop: expected --database with a URL of PostgreSQL beside it",
   ],
   [
-    ["accounts", "list", "--schema", "shop"],
+    ["account", "list", "--schema", "shop"],
     "--schema shop: expected --database with a URL of PostgreSQL beside it",
   ],
   [
@@ -45,7 +45,7 @@ test.each([
   ],
   [["instance", "list", "--data", NOWHERE], FOLDER],
   [["dev", "--data", NOWHERE, "--port", "0", "--rpc-port", "0"], FOLDER],
-  [["attention", "--data", NOWHERE], FOLDER],
+  [["operator", "attention", "--data", NOWHERE], FOLDER],
   [
     ["inspect", NOWHERE],
     "inspect reads a file of SQLite or a bundle: the service shows what is in PostgreSQL",

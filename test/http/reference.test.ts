@@ -76,7 +76,7 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to the reference"))("$nam
       expect(policy).toContain(rule);
     }
     const links = [...page.matchAll(/(?:src|href|spec-url)="([^"]*)"/g)].map(([, link = ""]) => link);
-    expect(new Set(links)).toEqual(new Set(["docs/explorer.js", "openapi.json"]));
+    expect(new Set(links)).toEqual(new Set(["docs", "docs/explorer.js", "openapi.json"]));
     expect(page).not.toMatch(/style="|\son\w+=|<script>/);
   });
 
