@@ -24,34 +24,21 @@ export async function holdingsOf(nodes: NodeContext, asked: HoldingsQuery): Prom
   return await weigh(nodes, { of: "holdingsOf", question }, (told) => vouchedFor(nodes, asked, told));
 }
 
-function vouchedFor(
-  nodes: NodeContext,
-  { owner, mints }: HoldingsQuery,
-  told: readonly OwnerHoldings[],
-): OwnerHoldings {
-  const known = new Map(told.flatMap(({ accounts }) => accounts.map((each) => [each.address, each])));
+function vouchedFor(nodes: NodeContext, asked: HoldingsQuery, told: readonly OwnerHoldings[]): OwnerHoldings {
+  // What two endpoints name by one address and by two mints is told by neither of the other.
+  const known = new Map(told.flatMap(({ accounts }) => accounts.map((each) => [nameOf(each), each])));
   const strays = [...known.values()];
-  const answers = told.map(({ accounts, ...reading }) => ({
-    ...reading,
-    amounts: [
-      reading.lamports,
-      ...reading.tokens,
-      ...strays.map(({ address }) => accounts.find((each) => each.address === address)?.amount ?? 0n),
-    ],
-  }));
+  const answers = told.map(({ accounts, ...reading }) => {
+    const amounts = new Map(accounts.map((each) => [nameOf(each), each.amount]));
+    const beside = strays.map((each) => amounts.get(nameOf(each)) ?? 0n);
+    return { ...reading, amounts: [reading.lamports, ...reading.tokens, ...beside] };
+  });
   const { oldest, amounts, most } = agreedBalances(answers, nodes.witnesses);
-  const before = 1 + mints.length;
+  const before = 1 + asked.mints.length;
   const agreed = strays.map((each, index) => ({ ...each, amount: amounts[before + index] ?? 0n }));
-  const subject = `the token accounts of ${owner}`;
-  const isDisputed = agreed.some(({ amount }, index) => (most[before + index] ?? 0n) > amount);
-  if (isDisputed) {
-    nodes.disputes.note(
-      subject,
-      told.map(({ endpoint }) => endpoint),
-    );
-  } else {
-    nodes.disputes.end(subject);
-  }
+  const disputed = agreed.filter(({ amount }, index) => (most[before + index] ?? 0n) > amount);
+  const endpoints = told.map(({ endpoint }) => endpoint);
+  noteDisputed(nodes, asked, { mints: new Set(disputed.map(({ mint }) => mint)), endpoints });
   const [lamports = 0n, ...tokens] = amounts.slice(0, before);
   return {
     slot: oldest.slot,
@@ -62,6 +49,23 @@ function vouchedFor(
       .filter(({ amount }) => amount > 0n)
       .toSorted((one, other) => largestFirst(one.amount, other.amount)),
   };
+}
+
+function nameOf({ address, mint }: StrayAccount): string {
+  return `${address} ${mint}`;
+}
+
+/** A dispute for each mint: mints are asked about at one moment, and agreement about one ends no dispute about another. */
+function noteDisputed(
+  { disputes }: NodeContext,
+  { owner, mints }: HoldingsQuery,
+  disputed: { readonly mints: ReadonlySet<Address>; readonly endpoints: readonly string[] },
+): void {
+  for (const mint of mints) {
+    const subject = `the token accounts of ${owner} for ${mint}`;
+    if (disputed.mints.has(mint)) disputes.note(subject, disputed.endpoints);
+    else disputes.end(subject);
+  }
 }
 
 /** One endpoint answers the whole question; the slot is the slot of its oldest answer. */

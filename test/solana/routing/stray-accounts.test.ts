@@ -106,3 +106,56 @@ test("an account of another owner or of another mint is none of the address's, w
   expect(accounts).toEqual([{ address: own, mint: mints.USDC, amount: 3n }]);
   await ledger.close();
 });
+
+/** An answer of getTokenAccountsByOwner, as far as it is read here. */
+interface Listed {
+  readonly value: readonly { readonly account: { readonly data: readonly [string, string] } }[];
+}
+
+/** The same accounts, as if they were of this mint. */
+function renamed({ value, ...rest }: Listed, mint: Address): Listed {
+  return {
+    ...rest,
+    value: value.map(({ account: { data, ...facts }, ...each }) => {
+      const bytes = Buffer.concat([
+        new PublicKey(mint).toBuffer(),
+        Buffer.from(data[0], "base64").subarray(32),
+      ]);
+      return { ...each, account: { ...facts, data: [bytes.toString("base64"), data[1]] } };
+    }),
+  };
+}
+
+test("P13: an endpoint that tells an account under another mint makes it one of neither, and both mints stay disputed", async ({
+  scene,
+}) => {
+  const { deposit, chain, ledgerOf, mints } = scene;
+  await stray(scene, deposit.address, mints.USDC, 3n);
+  chain.advance(40);
+  let listed: Listed = { value: [] };
+  const liar = oddEndpoint(
+    chain,
+    "liar",
+    lyingAbout("getTokenAccountsByOwner", (honest: Listed) => (listed = honest)),
+  );
+  const ledger = ledgerOf([oddEndpoint(chain, "honest").option, liar.option]);
+  const { accounts: honest } = await ledger.holdingsOf(deposit.address, [mints.USDC], "finalized");
+  expect(honest).toMatchObject([{ mint: mints.USDC, amount: 3n }]);
+  liar.rule = ({ method, params }) => {
+    if (method !== "getTokenAccountsByOwner") return undefined;
+    const isOfUsdc = JSON.stringify(params).includes(mints.USDC);
+    const told = isOfUsdc ? { ...listed, value: [] } : renamed(listed, mints.USDT);
+    return { kind: "lie", answer: () => told };
+  };
+  const asked = [mints.USDC, mints.USDT];
+  const { tokens, accounts } = await ledger.holdingsOf(deposit.address, asked, "finalized");
+  expect({ tokens, accounts }).toEqual({ tokens: [0n, 0n], accounts: [] });
+  const disputed = asked.map((mint) => ({ subject: `the token accounts of ${deposit.address} for ${mint}` }));
+  expect(await ledger.disputes()).toMatchObject(disputed);
+  liar.rule = undefined;
+  await ledger.holdingsOf(deposit.address, [mints.USDT], "finalized");
+  expect(await ledger.disputes()).toMatchObject(disputed.slice(0, 1));
+  await ledger.holdingsOf(deposit.address, asked, "finalized");
+  expect(await ledger.disputes()).toEqual([]);
+  await ledger.close();
+});
