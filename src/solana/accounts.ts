@@ -4,6 +4,7 @@ import { type EndpointCall, type NodeContext, ask } from "./ask.ts";
 import type { Account } from "./rpc/account.ts";
 import type { AccountQuery } from "./rpc/rpc-node.ts";
 import type { Address } from "../core/address.ts";
+import { isTurnOver, nextTurn } from "../core/runtime.ts";
 import type { Evidence, Hint } from "../ledger/belief.ts";
 import { agree } from "./agree.ts";
 import {
@@ -112,31 +113,27 @@ function factsIn(account: Account | null): MintMetadata | null {
   return program === null || decimals === null ? null : { program, decimals };
 }
 
-// Where accounts lie is derived between calls, half a millisecond each, so that hundreds do not hold up this process.
-const ACCOUNTS_AT_ONCE = 25;
-
 /** See `Ledger.tokenAccountStates`. */
 export async function tokenAccountStates(
   nodes: NodeContext,
   accounts: readonly { readonly owner: Address; readonly mint: Address }[],
 ): Promise<Evidence<readonly TokenAccountState[]>> {
-  const states: Evidence<TokenAccountState>[] = [];
-  for (let start = 0; start < accounts.length; start += ACCOUNTS_AT_ONCE) {
-    const batch = accounts.slice(start, start + ACCOUNTS_AT_ONCE);
-    const addresses = batch.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
-    const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
-    const told = await agree(nodes, {
-      of: "tokenAccountStates",
-      subject: "the state of token accounts",
-      question: async (endpoint): Promise<readonly TokenAccountState[]> => {
-        const found = await read(endpoint);
-        return batch.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
-      },
-      textOf: String,
-    });
-    states.push(...told);
+  const addresses: Address[] = [];
+  for (const { owner, mint } of accounts) {
+    addresses.push(associatedTokenAccount(owner, mint));
+    // Half a millisecond each: hundreds must not hold up this process.
+    if (isTurnOver()) await nextTurn();
   }
-  return states;
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await agree(nodes, {
+    of: "tokenAccountStates",
+    subject: "the state of token accounts",
+    question: async (endpoint): Promise<readonly TokenAccountState[]> => {
+      const found = await read(endpoint);
+      return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+    },
+    textOf: String,
+  });
 }
 
 function stateOf(account: Account | null, owner: Address): TokenAccountState {

@@ -87,3 +87,19 @@ test("thousands of accounts are read in turns, between which others have theirs"
   await ledgerOf(node).balances(OWNER, []);
   expect(turns).toBeGreaterThanOrEqual(MANY / ACCOUNTS_PER_TURN - 1);
 });
+
+test("the token accounts of 250 owners are read in as few calls as take them", async () => {
+  const lists: number[] = [];
+  const node = scriptedNode((call) => {
+    const { method, params } = call;
+    if (method === "getMultipleAccounts") lists.push((params[0] as readonly string[]).length);
+    return manyOf("none")(call);
+  });
+  const ledger = ledgerOf(node);
+  expect(await ledger.tokenAccountStates([])).toEqual([]);
+  lists.splice(0);
+  const owners = Array.from({ length: 250 }, (_, index) => address(3_000_000 + index));
+  const asked = owners.map((owner) => ({ owner, mint: stablecoins.USDC }));
+  expect(await ledger.tokenAccountStates(asked)).toEqual(owners.map(() => "absent"));
+  expect(lists).toEqual([100, 100, 50]);
+});
