@@ -38,13 +38,21 @@ interface Subscriber {
   readonly listener: (notice: Notice) => void;
 }
 
+/** How far the list was told to those who listen. */
+interface FeedPlace {
+  /** No row comes up before this one any more; null before the first row of the table. */
+  cursor: AnnouncementRecord | null;
+  /** The rows behind the cursor that were seen, and when. */
+  readonly seen: Map<string, number>;
+}
+
 export class NoticeFeed {
   readonly #parts: NoticeFeedParts;
   readonly #subscribers = new Set<Subscriber>();
-  /** No row comes up before this one any more; null before the first row of the table. */
-  #cursor: AnnouncementRecord | null = null;
-  /** The rows behind the cursor that were seen, and when; null before the first look. */
-  #seen: Map<string, number> | null = null;
+  /** Null before the first look. */
+  #place: FeedPlace | null = null;
+  /** How often all have gone who listened: a look that began before must tell those nothing who came after. */
+  #pauses = 0;
   /** Announced by this process since somebody listens, and before the first look: these are told. */
   readonly #early = new Set<string>();
   #looking: Promise<void> | null = null;
@@ -60,7 +68,7 @@ export class NoticeFeed {
         write.table === "announcements" && "insert" in write ? [(write.insert as AnnouncementRecord).id] : [],
       );
       if (announced.length === 0) return;
-      if (this.#seen === null) for (const id of announced) this.#early.add(id);
+      if (this.#place === null) for (const id of announced) this.#early.add(id);
       void this.#look();
     });
   }
@@ -115,8 +123,8 @@ export class NoticeFeed {
   /** The next subscriber is not told of earlier notices. */
   #pause(): void {
     this.#early.clear();
-    this.#seen = null;
-    this.#cursor = null;
+    this.#place = null;
+    this.#pauses += 1;
   }
 
   /** One look at a time: requests during a look lead to one more look. */
@@ -140,22 +148,25 @@ export class NoticeFeed {
   }
 
   async #lookOnce(): Promise<void> {
-    const seen = this.#seen ?? (await this.#begin(({ id }) => !this.#early.has(id)));
+    const place = this.#place ?? (await this.#begin(({ id }) => !this.#early.has(id)));
+    if (place === null) return;
     this.#early.clear();
-    const rows = await this.#rowsBehind(this.#cursor);
-    if (rows.length === 0 && (await this.#isCursorGone())) return;
-    await this.#tellUnseen(seen, rows);
-    this.#moveOn(seen, rows);
+    const rows = await this.#rowsBehind(place.cursor);
+    if (rows.length === 0 && (await this.#isCursorGone(place))) return;
+    await this.#tellUnseen(place, rows);
+    this.#moveOn(place, rows);
   }
 
-  /** Begins behind the newest rows. Those that `isTold` names are not told. */
-  async #begin(isTold: (row: AnnouncementRecord) => boolean): Promise<Map<string, number>> {
+  /** Begins behind the newest rows. Those that `isTold` names are not told. Null where nobody waits for it any more. */
+  async #begin(isTold: (row: AnnouncementRecord) => boolean): Promise<FeedPlace | null> {
     const { storage, clock } = this.#parts;
+    const pauses = this.#pauses;
     const newest = { order: "desc", beyond: null, limit: ROWS_AT_ONCE } as const;
     const rows = (await storage.announcementsInSequence(newest)).toReversed();
-    this.#cursor = rows.length < ROWS_AT_ONCE ? null : (rows.shift() ?? null);
-    this.#seen = new Map(rows.filter(isTold).map(({ id }) => [id, clock.now()]));
-    return this.#seen;
+    if (this.#pauses !== pauses) return null;
+    const cursor = rows.length < ROWS_AT_ONCE ? null : (rows.shift() ?? null);
+    this.#place = { cursor, seen: new Map(rows.filter(isTold).map(({ id }) => [id, clock.now()])) };
+    return this.#place;
   }
 
   async #rowsBehind(cursor: AnnouncementRecord | null): Promise<readonly AnnouncementRecord[]> {
@@ -170,28 +181,31 @@ export class NoticeFeed {
   }
 
   /** Whether its row was removed as old, so that no row is found behind it: then the next look begins at the newest rows. */
-  async #isCursorGone(): Promise<boolean> {
-    const cursor = this.#cursor;
+  async #isCursorGone(place: FeedPlace): Promise<boolean> {
+    const { cursor, seen } = place;
     if (cursor === null || (await this.#parts.storage.announcement(cursor.id)) !== null) return false;
-    await this.#begin(({ at }) => at <= cursor.at);
+    if (this.#place !== place) return true;
+    await this.#begin(({ id, at }) => at <= cursor.at || seen.has(id));
     this.#isAskedAgain = true;
     return true;
   }
 
-  #moveOn(seen: Map<string, number>, rows: readonly AnnouncementRecord[]): void {
+  #moveOn(place: FeedPlace, rows: readonly AnnouncementRecord[]): void {
     const until = this.#parts.clock.now() - REREAD_MS;
     for (const row of rows) {
-      if ((seen.get(row.id) ?? until) > until) return;
-      seen.delete(row.id);
-      this.#cursor = row;
+      if ((place.seen.get(row.id) ?? until) > until) return;
+      place.seen.delete(row.id);
+      place.cursor = row;
     }
   }
 
-  async #tellUnseen(seen: Map<string, number>, rows: readonly AnnouncementRecord[]): Promise<void> {
+  async #tellUnseen(place: FeedPlace, rows: readonly AnnouncementRecord[]): Promise<void> {
+    const { seen } = place;
     const unseen = rows.filter(({ id }) => !seen.has(id));
     if (unseen.length === 0) return;
     const { storage, clock, log } = this.#parts;
     const notices = await storage.noticesById(unseen.map(({ id }) => id));
+    if (this.#place !== place) return;
     const bodies = new Map(notices.map(({ id, body }) => [id, body]));
     for (const { id, accountId } of unseen) {
       seen.set(id, clock.now());

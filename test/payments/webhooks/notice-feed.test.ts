@@ -245,6 +245,34 @@ describe("rows that come up late, and rows that go", () => {
     await feed.stop(1_000);
   });
 
+  test("a row that was told a moment before the last row goes is not told again", async () => {
+    const rows = [row("a", 1_000)];
+    const { heard, pass, feed, commit } = feedOver(rows);
+    await pass(10);
+    await commit(row("b", 2_000));
+    rows.shift();
+    await pass(20);
+    rows.push(row("c", 3_000));
+    await pass(10);
+    expect(heard).toEqual(["b", "c"]);
+    await feed.stop(1_000);
+  });
+
+  test("who comes after one that left during the first look is told of nothing that was between them", async () => {
+    const rows = [row("a")];
+    const { heard, pass, feed, leave } = feedOver(rows);
+    leave();
+    await pass(2);
+    rows.push(row("between"));
+    await pass(20);
+    feed.subscribe({}, ({ transactionId }) => void heard.push(transactionId));
+    await pass(2);
+    rows.push(row("later"));
+    await pass(10);
+    expect(heard).toEqual(["tx of later"]);
+    await feed.stop(1_000);
+  });
+
   test("nothing is read while nobody listens or the service has stopped, and one read a second otherwise", async () => {
     const { feed, pass, leave, reads } = feedOver([row("a")]);
     await pass(10);
