@@ -88,7 +88,7 @@ const deliveries = ownTable("deliveries", {
 
 export interface DeliveryRecord extends Row<typeof deliveries> {}
 
-/** Ended attempts of deliveries. `id` is `deliveryId:number`, or `deliveryId:crashed:n` of one whose process died. */
+/** Ended attempts of deliveries. `id` is `deliveryId:number`, or `task:crashed:n` of one whose process died. */
 const deliveryAttempts = ownTable("deliveryAttempts", {
   columns: {
     id: "text",

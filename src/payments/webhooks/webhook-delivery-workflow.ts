@@ -68,10 +68,10 @@ export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDelivery
 async function makeAttempt(
   { storage, clock, sealing, delivery }: DeliveringParts,
   { deliveryId, webhookId, noticeId, number }: WebhookAttempt,
-  { signal, dueAt, crashes }: EffectRun,
+  { key, signal, dueAt, crashes }: EffectRun,
 ): Promise<EffectOutcome<WebhookDeliveryEvent, WebhookTables>> {
   const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
-  const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
+  const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, { key, crashes });
   const isGone = webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null;
   // A notice is absent whose transaction was over long ago: it was removed while somebody asked for it once more.
   if (isGone || notice === null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
@@ -111,15 +111,17 @@ type LoggedError = AttemptError | "crashed";
 
 /**
  * Attempts whose process vanished before recording them, recorded by the process that repeats the attempt. The receiver
- * may have got the notice each time. The start of such an attempt is unknown; only its due time is known.
+ * may have got the notice each time. The start of such an attempt is unknown; only its due time is known. The webhook may be gone by then: a redelivery makes the attempt of this number anew,
+ * and may crash too.
  */
 function crashedAttempts(
   attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
-  crashes: number,
+  { key, crashes }: Pick<EffectRun, "key" | "crashes">,
 ): readonly WebhookWrite[] {
   const error: LoggedError = "crashed";
   return Array.from({ length: crashes }, (_, index) => {
-    const id = `${attempt.deliveryId}:${attempt.number}:${error}:${index + 1}`;
+    // The key begins with the delivery's id.
+    const id = `${key}:${error}:${index + 1}`;
     const unknown = { opening: null, firstByteMs: null, httpStatus: null, excerpt: null };
     return { table: "deliveryAttempts", insert: { ...attempt, id, durationMs: 0, ...unknown, error } };
   });

@@ -402,6 +402,58 @@ describe("a process that vanishes", () => {
     await second.stop();
   });
 
+  test("H7: of an attempt that crashed and was dropped, and crashed once more when it was sent again, each is in the log", async ({
+    world,
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
+    const { caller } = world;
+    const webhookId = await register({ events: ["transaction.pending"] });
+    await fixture.service.stop();
+    const crash = async (): Promise<void> => {
+      const doomed = dying(await world.reopen());
+      receiver.answer((request, response) => {
+        if (request.method === "POST") doomed.die();
+        response.writeHead(200).end();
+      });
+      const arrived = receiver.nextRequest();
+      await fixture.another({ storage: doomed.storage }).start();
+      await arrived;
+      receiver.endConnections();
+      await receiver.drained();
+      receiver.answer(answerWith(200));
+    };
+    const settle = async (): Promise<void> => {
+      const next = fixture.another();
+      await next.start();
+      await passFor(world, next, fixture.storage, fixture.clock.now() + 60 * MINUTE);
+      await next.stop();
+    };
+    const transactionId = await sendOne();
+    await crash();
+    const owner = fixture.another();
+    await owner.updateWebhook(caller, webhookId, { enabled: false });
+    await settle();
+    const [dropped] = await fixture.storage.deliveries(transactionId);
+    expect(dropped).toMatchObject({ status: "dropped", attempts: 0 });
+    const deliveryId = dropped?.id ?? "";
+    await owner.updateWebhook(caller, webhookId, { enabled: true });
+    await owner.redeliver(caller, { webhookId, deliveryId });
+    await crash();
+    await settle();
+    expect(await fixture.storage.delivery(deliveryId)).toMatchObject({ status: "delivered", attempts: 1 });
+    const attempts = await fixture.storage.deliveryAttempts(deliveryId);
+    expect(attempts.map(({ number, error }) => [number, error])).toEqual([
+      [1, "crashed"],
+      [1, "crashed"],
+      [1, null],
+    ]);
+    expect(posts()).toHaveLength(3);
+  });
+
   test("an attempt that a stopping process gave back did not crash", async ({
     fixture,
     receiver,
