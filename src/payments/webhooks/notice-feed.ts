@@ -191,10 +191,13 @@ export class NoticeFeed {
   }
 
   #moveOn(place: FeedPlace, rows: readonly AnnouncementRecord[]): void {
-    const until = this.#parts.clock.now() - REREAD_MS;
+    const { seen } = place;
+    const now = this.#parts.clock.now();
+    // Where the clock was set back, the rows behind the cursor would be read again for as long.
+    for (const [id, at] of seen) if (at > now) seen.set(id, now);
     for (const row of rows) {
-      if ((place.seen.get(row.id) ?? until) > until) return;
-      place.seen.delete(row.id);
+      if ((seen.get(row.id) ?? now) > now - REREAD_MS) return;
+      seen.delete(row.id);
       place.cursor = row;
     }
   }

@@ -126,6 +126,7 @@ describe("rows that come up late, and rows that go", () => {
   function feedOver(rows: AnnouncementRecord[]) {
     const clock = virtualClock(0);
     let reads = 0;
+    let readFrom: string | null = null;
     let isAway = false;
     let committed: Parameters<Engine<PaymentTables>["subscribe"]>[0] = () => {};
     const feed = new NoticeFeed({
@@ -139,6 +140,7 @@ describe("rows that come up late, and rows that go", () => {
         announcement: async (id) => rows.find((each) => each.id === id) ?? null,
         async announcementsInSequence({ order, beyond, limit }) {
           reads += 1;
+          readFrom = beyond;
           const sorted = order === "asc" ? rows : rows.toReversed();
           const at = sorted.findIndex(({ id }) => id === beyond);
           return beyond !== null && at === -1 ? [] : sorted.slice(at + 1, at + 1 + limit);
@@ -173,7 +175,8 @@ describe("rows that come up late, and rows that go", () => {
       await feed.settled();
     };
     const away = (is: boolean): void => void (isAway = is);
-    return { feed, heard, times, pass, leave, commit, away, reads: () => reads };
+    const reading = { reads: () => reads, readFrom: () => readFrom };
+    return { feed, clock, heard, times, pass, leave, commit, away, ...reading };
   }
 
   test("a row that is committed after younger ones is told once, and nothing else again", async () => {
@@ -270,6 +273,17 @@ describe("rows that come up late, and rows that go", () => {
     rows.push(row("later"));
     await pass(10);
     expect(heard).toEqual(["tx of later"]);
+    await feed.stop(1_000);
+  });
+
+  test("what was told is not read again and again while a clock that was set back comes to where it was", async () => {
+    const { heard, pass, feed, clock, commit, readFrom } = feedOver([]);
+    await pass(2);
+    await commit(row("a"));
+    clock.put(-3_600_000);
+    await commit(row("b"));
+    await pass(10);
+    expect([heard, readFrom()]).toEqual([["a", "b"], "b"]);
     await feed.stop(1_000);
   });
 
