@@ -17,8 +17,8 @@ export interface KeepOptions {
    */
   readonly private?: Duration | undefined;
   /**
-   * Notices of transactions that are over, with their places in the lists of events, their deliveries, the attempts and the
-   * history of these. At least 7 days.
+   * Notices of transactions that are over, with their places in the lists of events, their deliveries and the attempts of
+   * these. At least 7 days.
    */
   readonly notices?: Duration | undefined;
   /** Quotes that nobody used, after they expired. At least an hour. */
