@@ -67,6 +67,34 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
   }
 });
 
+test("of an instance that goes with its end the end is told, and a new one of its id is announced", async () => {
+  const machine = createMachine({
+    id: "brief",
+    initial: "open",
+    states: { open: { on: { CLOSE: "closed" } }, closed: { type: "final" } },
+  });
+  const brief = workflow(machine)({ version: 1, keepEnded: false, effects: {} });
+  const told: string[] = [];
+  const inspect = ({ type, ...rest }: InspectionEvent): void =>
+    void told.push("event" in rest ? `${type} ${rest.event.type}` : type);
+  const storage = await sqliteStorage(":memory:");
+  const engine = createEngine({ storage, workflows: [brief], clock: virtualClock(), inspect });
+  for (const _ of [1, 2]) {
+    await engine.start(brief, { id: "b", input: null });
+    await engine.send(brief, "b", { type: "CLOSE" });
+  }
+  const life = [
+    "@xstate.actor",
+    "@xstate.event xstate.init",
+    "@xstate.snapshot xstate.init",
+    "@xstate.event CLOSE",
+    "@xstate.snapshot CLOSE",
+  ];
+  expect(told).toEqual([...life, ...life]);
+  expect(await storage.history("b", { after: 0, limit: 9 })).toEqual([]);
+  await engine.stop();
+});
+
 test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
   const storage = await sqliteStorage(":memory:");
   const chart = parcels();

@@ -202,7 +202,7 @@ export class StepCommitWriter<W> {
       const isBehind = task.kind === "message" && parked.includes(task.id);
       if (!isBehind && !leased.includes(task)) hands.dueAt(task.dueAt);
     }
-    onCommitted({ commit, voiced: follows.voiced });
+    onCommitted({ commit: withLastRow(commit, parts, companions.cause), voiced: follows.voiced });
     return result;
   }
 }
@@ -221,8 +221,9 @@ function commitOf<W>(
     arms,
     starts: parts.flatMap(({ start }) => start ?? []),
     disarms,
-    history: parts.flatMap(({ step, earlier, history }) =>
-      step?.isLast === true ? [] : [...earlier, history].map((row) => caused(row, cause)),
+    history: rowsOf(
+      parts.filter(({ step }) => step?.isLast !== true),
+      cause,
     ),
     // The caller's writes come first, so that a refusal's index counts in the caller's own list.
     writes: [
@@ -244,6 +245,18 @@ function commitOf<W>(
   if (retries.length > 0) commit.retries = retries;
   return commit;
 }
+
+/** As listeners hear of it: with the last step of an instance that has gone, of which no row is stored. */
+function withLastRow<W>(
+  commit: Commit<W>,
+  parts: readonly PlannedStep[],
+  cause: CommitCause | undefined,
+): Commit<W> {
+  return commit.step?.isLast === true ? { ...commit, history: rowsOf(parts, cause) } : commit;
+}
+
+const rowsOf = (parts: readonly PlannedStep[], cause: CommitCause | undefined): HistoryRecord[] =>
+  parts.flatMap(({ earlier, history }) => [...earlier, history].map((row) => caused(row, cause)));
 
 /** XState's timers never fire before all is taken that has been sent by then. */
 function dueTimersLast(arms: readonly TaskRecord[], at: number): readonly TaskRecord[] {
