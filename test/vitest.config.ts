@@ -22,7 +22,7 @@ const namedFor = (name: string): string => `test/**/*.${name}.test.ts`;
 
 /** Files of `rest` that say the same of every database: `postgres` has them once more, with PostgreSQL alone. */
 const OF_EVERY_DATABASE = [
-  "test/engine/{each,folded-history,queries,schedules,search,stamps,within-host}.test.ts",
+  "test/engine/{each,ended-instances,folded-history,queries,schedules,search,stamps,within-host}.test.ts",
   "test/http/nul.test.ts",
   "test/payments/webhooks/notice-feed.test.ts",
   "test/storage/{contract,queries}.test.ts",

@@ -31,7 +31,7 @@ const isUnknown: Lie = ({ method, truth }) =>
 
 const LIFE = 150;
 /** So long all payments over a blockhash share what was told of it. */
-const KNOWN_FOR_MS = 1_000;
+const KNOWN_FOR_MS = 350;
 
 async function newestOf(chain: ChainFixture["chain"]): Promise<string> {
   const params = [{ commitment: "confirmed" }];
@@ -101,7 +101,7 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   await ledger.close();
 });
 
-test("payments over one blockhash within a second share one look, and a dispute is asked about anew", async ({
+test("payments over one blockhash within a block share one look, and a dispute is asked about anew", async ({
   world: { chain, clock, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;

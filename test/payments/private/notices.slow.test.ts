@@ -137,6 +137,7 @@ test("a completed send tells pending, confirmed, completed: each once, in order,
   const world = await open();
   const heard = listening(world);
   const order = await world.sendTo();
+  await world.service.settled();
   expect(said(heard, order).map(({ event }) => event)).toEqual(["transaction.pending"]);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);

@@ -57,16 +57,6 @@ test("Q8: a deposit in two halves: each sum is told once, to the webhook that na
     const came = arrived.filter(([to]) => to?.endsWith(path) === true).map(([, event]) => event);
     expect(came).toEqual(path === "/status" ? events.slice(0, 3) : events);
   }
-  // Those of the status wait for each other; the others for none, and none for them.
-  const ofStatus = new Set<string>(STATUS_EVENTS);
-  const notices = new Map((await world.storage.notices(order.id)).map((notice) => [notice.id, notice.event]));
-  for (const { id, noticeId } of await world.storage.deliveries(order.id)) {
-    const [first] = await world.storage.history(id, { after: 0, limit: 1 });
-    const { input } = JSON.parse(first?.event ?? "{}") as { input?: { follows: string | null } };
-    const before = (await world.storage.deliveries(order.id)).find((each) => each.id === input?.follows);
-    if (!ofStatus.has(notices.get(noticeId) ?? "")) expect(input?.follows).toBeNull();
-    else if (before !== undefined) expect(ofStatus).toContain(notices.get(before.noticeId));
-  }
   await receiver.close();
   await world.judge();
 });

@@ -124,6 +124,24 @@ test("H7: a step begins no delivery ahead of those that a task has yet to begin"
   });
 });
 
+test("Q8: a notice beside the status waits for none, and a later one of the status not for it", async () => {
+  const { storage, first, second, third, webhook, step } = await unannounced(0);
+  const beside = "transaction.deposit_received";
+  await storage.commit([
+    {
+      writes: [
+        { table: "notices", id: second.id, set: { event: beside } },
+        { table: "webhooks", id: webhook.id, set: { events: [...webhook.events, beside] } },
+      ],
+    },
+  ]);
+  expect((await step())?.starts).toMatchObject([
+    { id: deliveryIdOf(first, webhook), input: { follows: null } },
+    { id: deliveryIdOf(third, webhook), input: { follows: deliveryIdOf(first, webhook) } },
+    { id: deliveryIdOf(second, webhook), input: { follows: null } },
+  ]);
+});
+
 test.each([
   ["waits for one that was not attempted yet", {}, true],
   ["does not wait for one whose first attempt has failed", { attempts: 1 }, false],
