@@ -101,7 +101,7 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   await ledger.close();
 });
 
-test("payments over one blockhash within a block share one look, and a dispute is asked about anew", async ({
+test("payments over one blockhash share one look for less than a block takes, and a dispute is asked about anew", async ({
   world: { chain, clock, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
