@@ -79,7 +79,7 @@ test("of an instance that goes with its end the end is told, and a new one of it
     void told.push("event" in rest ? `${type} ${rest.event.type}` : type);
   const storage = await sqliteStorage(":memory:");
   const engine = createEngine({ storage, workflows: [brief], clock: virtualClock(), inspect });
-  for (const _ of [1, 2]) {
+  for (let lives = 0; lives < 2; lives += 1) {
     await engine.start(brief, { id: "b", input: null });
     await engine.send(brief, "b", { type: "CLOSE" });
   }
