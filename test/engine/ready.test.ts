@@ -12,7 +12,7 @@ const light = (colour: string) =>
   )({ version: 1 });
 const lights = light("green");
 
-const { test, world, engine, storage, awaitsOutside } = engineTest("ready");
+const { test, world, engine, awaitsOutside } = engineTest("ready");
 
 /** A way to the storage that is unavailable while it is cut. */
 const newWire = (): Wire => new Wire(world, 500, () => new StorageUnusable("unavailable", "no connection"));
@@ -34,12 +34,13 @@ test("D68: an outage from the first moment on is told, and behind it the engine 
   const wire = newWire();
   const lamps = defineTable("lamps", { columns: { id: "text", watts: "integer" } });
   const tables = { lamps } as never;
-  const one = await engine({ workflows: [lights], tables, storage: await wire.storage() });
+  const behind = await wire.storage();
+  const one = await engine({ workflows: [lights], tables, storage: behind });
   wire.isCut = true;
   await expect(one.ready()).rejects.toThrow("no connection");
   wire.isCut = false;
   await one.ready();
-  expect(await storage.find({ table: lamps })).toEqual([]);
+  expect(await behind.find({ table: lamps })).toEqual([]);
 });
 
 test("a chart that changed under an unchanged version is told, while the others go on", async () => {
