@@ -27,7 +27,8 @@ const LOOK_MS = 1_000;
 
 /**
  * A row has its place from when it is written, and is seen once it is committed: one may come up before others that were seen.
- * The longest commit takes less time than this, so the rows of this time are read again.
+ * A commit takes less time than this, but for one that waits for a lock: the rows of this time are read again. Who must miss
+ * none takes a webhook.
  */
 const REREAD_MS = 5_000;
 
