@@ -31,6 +31,33 @@ test("D67: a list loses the lines of what is gone, and keeps those of its neighb
   expect(gone).toHaveLength(6);
 });
 
+test("a mark alone in a line takes the part below it, with its docstring, to its end", () => {
+  const text = [
+    "const kept = 1;",
+    "// modules: jobs",
+    "/**",
+    " * Does a job.",
+    " */",
+    "export function job({",
+    "  at,",
+    "}) {",
+    "",
+    "  if (at) {",
+    "  }",
+    "}",
+    "",
+    "const list = {",
+    "  // modules: jobs",
+    "  job: 1,",
+    "  // modules: ask",
+    "  ask: {",
+    "  },",
+    "};",
+  ];
+  const left = sourceWithout(text.join("\n"), { file: () => false, module: (name) => name === "jobs" });
+  expect(left.text.split("\n")).toEqual([text[0], text[12], text[13], ...text.slice(16)]);
+});
+
 test("a page loses marked sections with all below them, and marked lines", () => {
   const page = [
     "# Page",

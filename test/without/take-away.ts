@@ -19,6 +19,40 @@ function lineGoesWith(line: string): readonly string[] {
   return at < 1 ? [] : (LINE.exec(line.slice(at))?.[1] ?? "").split(/, ?/);
 }
 
+/** Alone in a line: what begins in the next line goes with these modules, a test or a member of a list, to its end. */
+const ABOVE = /^ *\/\/ modules: ([\w/, -]+)$/;
+
+/** Where the part ends that begins in a line, its docstring before it: the first line behind it. Lines are as prettier sets them. */
+function endOfPart(lines: readonly string[], from: number): number {
+  const indent = indentOf(lines[from] ?? "");
+  let at = from;
+  if (lines[at]?.trim().startsWith("/**")) {
+    while (at < lines.length && !lines[at]?.trim().endsWith("*/")) at++;
+    at++;
+  }
+  let end = at + 1;
+  for (at = end; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    if (line === "") continue;
+    const isInside = indentOf(line) > indent || (indentOf(line) === indent && /^[\])}]/.test(line.trim()));
+    if (!isInside) break;
+    end = at + 1;
+  }
+  return end;
+}
+
+const indentOf = (line: string): number => line.length - line.trimStart().length;
+
+/** The lines that stand in parts whose mark above says that they go. */
+function linesOfParts(lines: readonly string[], isGone: (module: string) => boolean): ReadonlySet<number> {
+  const gone = new Set<number>();
+  lines.forEach((line, at) => {
+    const names = ABOVE.exec(line)?.[1]?.split(/, ?/) ?? [];
+    if (names.some(isGone)) for (let each = at; each < endOfPart(lines, at + 1); each++) gone.add(each);
+  });
+  return gone;
+}
+
 /** A statement that takes names from another file. Ours stand at the beginning of a line and end with a semicolon. */
 const STATEMENT = /^(?:import|export)\b([^;"'`]*?)\bfrom "([^"]+)";\n/gm;
 /** A file that is loaded when it is needed. */
@@ -46,9 +80,12 @@ export function sourceWithout(text: string, isGone: Gone): Left {
     if (statement.startsWith("import")) for (const name of namesIn(members)) names.add(name);
     return "";
   });
-  const lines = left.split("\n").filter((line) => {
+  const all = left.split("\n");
+  const inParts = linesOfParts(all, isGone.module);
+  const lines = all.filter((line, at) => {
     const loaded = LOADED.exec(line)?.[1];
     const isGoneLine =
+      inParts.has(at) ||
       (loaded !== undefined && isGone.file(loaded)) ||
       lineGoesWith(line).some(isGone.module) ||
       (names.size > 0 && line.split(/[^\w$]+/).some((word) => names.has(word)));
