@@ -1,7 +1,8 @@
 /**
  * `npm run without -- NAME … [PATH …]` takes modules of the engine and of the payment service away, with all that needs them, in a copy of the tree,
  * and holds what is left against its types, its lint, its layers and its tests: all of `rest`, or those below the paths.
- * Files outside of a module say in their heads that they go with it, lines of a list name it, and a page marks its part.
+ * Files outside of a module say in their heads that they go with it, lines of a list name it, a mark takes the part below it,
+ * and a page marks its part. Imports that nothing names any more go by themselves.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {

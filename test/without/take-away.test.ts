@@ -38,6 +38,7 @@ test("a mark alone in a line takes the part below it, with its docstring, to its
     "/**",
     " * Does a job.",
     " */",
+    "// Now.",
     "export function job({",
     "  at,",
     "}) {",
@@ -55,7 +56,26 @@ test("a mark alone in a line takes the part below it, with its docstring, to its
     "};",
   ];
   const left = sourceWithout(text.join("\n"), { file: () => false, module: (name) => name === "jobs" });
-  expect(left.text.split("\n")).toEqual([text[0], text[12], text[13], ...text.slice(16)]);
+  expect(left.text.split("\n")).toEqual([text[0], text[13], text[14], ...text.slice(17)]);
+});
+
+test("an import loses the names that only what went has named", () => {
+  const { text } = sourceWithout(
+    [
+      'import { ask, type Job, job as done } from "./both.ts";',
+      'import type { Job } from "./job.ts";',
+      'import jobs from "jobs";',
+      "/** A job is done. */",
+      "done(); // ask",
+      "const job: Job = ask(jobs); // modules: jobs",
+    ].join("\n"),
+    { file: () => false, module: (name) => name === "jobs" },
+  );
+  expect(text.split("\n")).toEqual([
+    'import { job as done } from "./both.ts";',
+    "/** A job is done. */",
+    "done(); // ask",
+  ]);
 });
 
 test("a page loses marked sections with all below them, and marked lines", () => {

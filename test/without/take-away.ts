@@ -19,17 +19,19 @@ function lineGoesWith(line: string): readonly string[] {
   return at < 1 ? [] : (LINE.exec(line.slice(at))?.[1] ?? "").split(/, ?/);
 }
 
-/** Alone in a line: what begins in the next line goes with these modules, a test or a member of a list, to its end. */
+/** Alone in a line below the head: what begins in the next line goes with these modules, a test or a member of a list, to its end. */
 const ABOVE = /^ *\/\/ modules: ([\w/, -]+)$/;
 
-/** Where the part ends that begins in a line, its docstring before it: the first line behind it. Lines are as prettier sets them. */
+/** Where the part ends that begins in a line, its docstring and comments before it: the first line behind it. Lines are as prettier sets them. */
 function endOfPart(lines: readonly string[], from: number): number {
   const indent = indentOf(lines[from] ?? "");
+  const textAt = (line: number): string => (lines[line] ?? "").trim();
   let at = from;
-  if (lines[at]?.trim().startsWith("/**")) {
-    while (at < lines.length && !lines[at]?.trim().endsWith("*/")) at++;
+  if (textAt(at).startsWith("/**")) {
+    while (at < lines.length && !textAt(at).endsWith("*/")) at++;
     at++;
   }
+  while (textAt(at).startsWith("//")) at++;
   let end = at + 1;
   for (at = end; at < lines.length; at++) {
     const line = lines[at] ?? "";
@@ -92,7 +94,35 @@ export function sourceWithout(text: string, isGone: Gone): Left {
     if (isGoneLine) gone.push(line);
     return !isGoneLine;
   });
-  return { text: lines.join("\n"), gone };
+  const rest = lines.join("\n");
+  return { text: gone.length === 0 ? rest : withoutIdleImports(rest), gone };
+}
+
+/** An import of what a file or a package is as a whole. */
+const WHOLE = /^\s*(?:type\s+)?([\w$]+)\s*$/;
+const COMMENT = /^ *\/\*\*[^]*?\*\/|(?:^| )\/\/ .*$/gm;
+
+/** The text without the names it imports and names nowhere else: those that named them are gone. */
+function withoutIdleImports(text: string): string {
+  const words = new Set(
+    text
+      .replaceAll(STATEMENT, "")
+      .replaceAll(COMMENT, "")
+      .split(/[^\w$]+/),
+  );
+  return text.replaceAll(STATEMENT, (statement: string, members: string) => {
+    if (!statement.startsWith("import")) return statement;
+    const whole = WHOLE.exec(members)?.[1];
+    if (whole !== undefined) return words.has(whole) ? statement : "";
+    const list = /\{([^}]*)\}/.exec(members)?.[1];
+    if (list === undefined) return statement;
+    const all = list.split(",").filter((member) => member.trim() !== "");
+    const used = all.filter((member) => namesIn(`{${member}}`).some((name) => words.has(name)));
+    if (used.length === all.length) return statement;
+    return used.length > 0
+      ? statement.replace(list, ` ${used.map((member) => member.trim()).join(", ")} `)
+      : "";
+  });
 }
 
 function namesIn(members: string): readonly string[] {
