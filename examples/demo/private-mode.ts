@@ -1,4 +1,5 @@
 /** Private mode from a caller's side: ask for a quote, post it, and send the deposit to the address that comes back. */
+// modules: private
 import assert from "node:assert/strict";
 import type { CreatedTransactionBody, QuoteBody, TransactionRequest } from "paystate";
 import { decimalOf, sum, unitsIn } from "./amounts.ts";

@@ -15,6 +15,7 @@ import { solanaLedger } from "paystate/solana";
 import { openDatabase } from "./database.ts";
 import type { DemoWallet, ServiceReady, ServiceSettings } from "./settings.ts";
 
+// modules: private
 // What SOL is called in the token list.
 const SOL_MINT = "So11111111111111111111111111111111111111112";
 
@@ -30,6 +31,7 @@ const service = createPaymentService({
   ledgerPollMs: 100,
   // At four times the speed of mainnet, a signed transaction lives 15 seconds and must not wait that long after a kill.
   leaseMs: 2_000,
+  // modules: private
   privateRouting: {
     sponsor: signer(operator.sponsor),
     treasury: operator.treasury.address,

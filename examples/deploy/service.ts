@@ -26,7 +26,7 @@ export const storage = /^postgres(ql)?:\/\//.test(settings.database)
 
 export const ledger = solanaLedger({ endpoints: settings.endpoints, logger });
 
-const { stablecoins, privateMode, recoveryFile: journal, refusedFile } = settings;
+const { stablecoins, privateMode, refusedFile } = settings;
 
 const SOL = { mint: "So11111111111111111111111111111111111111112", worth: 1_000_000_000n };
 
@@ -52,7 +52,7 @@ export const service = createPaymentService({
   masterSecrets: [{ version: 1, secret: settings.masterSecret }],
   ...(stablecoins === null ? {} : { stablecoins }),
   approvals: settings.approvals,
-  ...(journal === null ? {} : { recovery: recoveryFile(journal) }),
+  ...(settings.recoveryFile === null ? {} : { recovery: recoveryFile(settings.recoveryFile) }), // modules: private
   ...(privateMode === null
     ? {}
     : {

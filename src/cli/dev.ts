@@ -57,7 +57,7 @@ export async function dev(args: DevArguments): Promise<void> {
   const keep = (aheadMs: number): void => data.writeSetup({ ...(data.readSetup() ?? setup), aheadMs });
   const clock = new DevClock(setup, keep);
   const chain = await createLocalChain({ clock, slotMs, journal: data.journal });
-  const { wallets, sandbox, privateRouting, swap } = devMoney(chain);
+  const { wallets, sandbox, ...money } = devMoney(chain);
   const rpc = await takePort({ option: "--rpc-port", wanted: args.rpcPort, last: setup.rpcPort }, (taken) =>
     chain.listen({ port: taken, host: DEV_HOST }),
   );
@@ -71,9 +71,8 @@ export async function dev(args: DevArguments): Promise<void> {
     stablecoins: chain.mints,
     ledgerPollMs: Math.max(50, Math.min(1_000, slotMs)),
     leaseMs: LEASE_MS,
-    privateRouting,
     recovery: recoveryFile(data.orders),
-    swap,
+    ...money,
     // The receivers of a developer run on the developer's own machine.
     webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true },
     broadcastDelayMs: args.broadcastDelayMs,
@@ -138,13 +137,16 @@ function foreignFile(folder: string, cause: StartRefused): Error {
 
 // Enough to play with: 100 SOL and 10,000 of each stablecoin, in base units.
 const WALLET_FUNDS = { lamports: 100_000_000_000n, usdc: 10_000_000_000n, usdt: 10_000_000_000n };
+// modules: private
 const SPONSOR_FUNDS = { lamports: 1_000_000_000_000n, usdc: 0n, usdt: 0n };
+// modules: private
 const TREASURY_FUNDS = { lamports: 1_000_000_000n, usdc: 0n, usdt: 0n };
 // What the desk holds makes its prices: one SOL for 150 dollars, a dollar for a dollar.
 const DESK_FUNDS = { lamports: 10_000_000_000_000n, usdc: 1_500_000_000_000n, usdt: 1_500_000_000_000n };
 
 /** The developer's wallets, the payees that fail, and the options that switch private mode and swaps on. */
-interface DevMoney extends Required<Pick<PaymentServiceOptions, "privateRouting" | "swap">> {
+interface DevMoney extends Required<Pick<PaymentServiceOptions, "swap">> {
+  readonly privateRouting: NonNullable<PaymentServiceOptions["privateRouting"]>; // modules: private
   readonly wallets: readonly [LocalWallet, ...(readonly LocalWallet[])];
   readonly sandbox: DevSandbox;
 }
@@ -154,7 +156,9 @@ function devMoney(chain: LocalChain): DevMoney {
   const known = chain.wallets().length;
   const founded = (name: string): LocalWallet => chain.createWallet(name, WALLET_FUNDS);
   const wallets = [founded("alice"), founded("bob"), founded("carol")] as const;
+  // modules: private
   const sponsor = chain.createWallet("sponsor", SPONSOR_FUNDS);
+  // modules: private
   const treasury = chain.createWallet("treasury", TREASURY_FUNDS);
   const desk = chain.createWallet("desk", DESK_FUNDS);
   const sandbox = sandboxOn(chain);
@@ -162,6 +166,7 @@ function devMoney(chain: LocalChain): DevMoney {
   return {
     wallets,
     sandbox,
+    // modules: private
     privateRouting: {
       sponsor: keypairSigner(sponsor.secretKey),
       treasury: treasury.address,

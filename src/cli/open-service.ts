@@ -94,6 +94,7 @@ async function openDevService(folder: string): Promise<OpenService> {
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
     webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true },
+    // modules: private
     privateRouting: {
       sponsor: keypairSigner(chain.createWallet("sponsor", {}).secretKey),
       treasury: chain.createWallet("treasury", {}).address,

@@ -17,11 +17,13 @@ const NO_NODE = "http://127.0.0.1:9";
  * its secrets are made up and open nothing.
  */
 export function paymentCharts(storage: EngineStorage): Omit<InspectedService, "health" | "calls"> {
+  // modules: private
   const wallet = (): ReturnType<typeof keypairSigner> => keypairSigner(systemRandom.bytes(KEY_BYTES));
   const service = createPaymentService({
     storage,
     ledger: solanaLedger({ endpoints: [NO_NODE] }),
     masterSecrets: [{ version: 1, secret: systemRandom.bytes(KEY_BYTES) }],
+    // modules: private
     privateRouting: {
       sponsor: wallet(),
       treasury: wallet().address,

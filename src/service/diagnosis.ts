@@ -109,7 +109,7 @@ export interface ServiceSettings {
 
 /** Asks no node. */
 async function settingsOf({ context, options, swapper }: ServiceParts): Promise<ServiceSettings> {
-  const { approvals, ledger, privateRouting, keep, archive } = options;
+  const { approvals, ledger, keep, archive } = options;
   return {
     approvals,
     assets: context.assets.tokens.map(({ symbol }) => symbol),
@@ -118,26 +118,30 @@ async function settingsOf({ context, options, swapper }: ServiceParts): Promise<
       floor: ledger.bidFloor === undefined ? null : Number(ledger.bidFloor),
       ceiling: Number(ledger.bidCeiling),
     },
-    privateMode:
-      privateRouting === undefined
-        ? null
-        : {
-            isScreened: privateRouting.screen !== undefined,
-            hasDailyLimit: privateRouting.maxSponsorSpendPerDay !== undefined,
-          },
+    privateMode: null,
+    ...privateSettings(options), // modules: private
     unlimitedSwaps: swapper?.unlimited ?? [],
     removesOld: [keep.transactions, keep.private, keep.notices, keep.quotes].some((ms) => ms !== null),
     archives: archive !== undefined,
   };
 }
 
-async function priceFault({
-  options: { privateRouting },
-  swapper,
-}: Pick<ServiceParts, "options" | "swapper">): Promise<string | null> {
+// modules: private
+function privateSettings({
+  privateRouting,
+}: ServiceParts["options"]): Pick<ServiceSettings, "privateMode"> | null {
+  if (privateRouting === undefined) return null;
+  const { screen, maxSponsorSpendPerDay } = privateRouting;
+  return {
+    privateMode: { isScreened: screen !== undefined, hasDailyLimit: maxSponsorSpendPerDay !== undefined },
+  };
+}
+
+async function priceFault(parts: Pick<ServiceParts, "options" | "swapper">): Promise<string | null> {
   try {
-    refuseFixedPrices(MAINNET_GENESIS, privateRouting?.prices ?? null, "privateRouting.prices");
-    await swapper?.check(MAINNET_GENESIS);
+    // modules: private
+    refuseFixedPrices(MAINNET_GENESIS, parts.options.privateRouting?.prices ?? null, "privateRouting.prices");
+    await parts.swapper?.check(MAINNET_GENESIS);
     return null;
   } catch (error) {
     if (error instanceof StartRefused) return error.message;

@@ -1,4 +1,5 @@
 /** Counts what a node is asked. */
+// modules: private
 
 const METHOD = /"method":"(\w+)"/g;
 

@@ -1,5 +1,7 @@
 /** What private orders cost on the chain, counted and never timed: calls by method, transactions, fees, rent that stays. */
+// modules: private
 import { setImmediate } from "node:timers/promises";
+import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import { rentOf } from "../../src/ledger/order-reading.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, type PrivateFixture } from "../kit/private-fixture.ts";
@@ -52,7 +54,7 @@ async function measure(scenario: Scenario): Promise<void> {
     await world.service.start();
     await quiet(calls);
     calls.take();
-    const { body } = await world.order(caller, { sender: alice, to });
+    const { body }: { body: CreatedOrderBody } = await world.order(caller, { sender: alice, to });
     report({ name: `private-costs, ${scenario.name}: quote, order`, calls: calls.take().calls });
 
     const [payee] = payees;

@@ -1,4 +1,5 @@
 /** What happens in a run, counted, so that processes live for as long on a busy machine as on a quiet one: in happenings. */
+// modules: private
 
 export class HappeningCount {
   #soFar = 0;

@@ -23,6 +23,7 @@ export function chaosOptions({
     // The shortest there is: what a killed process held is soon taken over.
     leaseMs: 1_000,
     webhooks: { ca: receiverAuthority, allowAddress: (ip) => ip === "127.0.0.1" },
+    // modules: private
     privateRouting: {
       sponsor: keypairSigner(Buffer.from(chain.wallets.sponsor.secretKey, "base64")),
       treasury: chain.wallets.treasury.address,

@@ -77,6 +77,7 @@ test("fund gives exactly the amount, and refuses what is no amount, asset or add
   expect((await held())[1]).toBe(after[1]);
 });
 
+// modules: private
 test("deposit pays what a private order of any account waits for, and the order completes", async ({
   world,
   customer,
@@ -108,6 +109,7 @@ test("deposit pays what a private order of any account waits for, and the order 
   });
 });
 
+// modules: private
 test("deposit pays the amount that is named, and expire ends the window of the order", async ({
   world,
   customer,

@@ -110,6 +110,7 @@ export async function payOnce(chain: ChainToTry, connection: Connection, order: 
 
 async function pay(client: PaymentClient, chain: ChainToTry, order: Order): Promise<string> {
   const created = await takeOrder(client, chain, order);
+  // modules: private
   if ("ephemeralAddress" in created) {
     await chain.giveUsdc(created.ephemeralAddress, units(created.depositAmount, 6));
   }

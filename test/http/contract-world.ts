@@ -66,7 +66,7 @@ export async function contractWorld(): Promise<ContractWorld> {
   const world = await swapFixture({
     routing: {
       prices: pricesOf(market),
-      screen: async (address) => (address === UNSERVED ? "refused" : "ok"),
+      screen: async (address: string) => (address === UNSERVED ? "refused" : "ok"),
     },
     options: { webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: receiver.ca } },
   });

@@ -292,6 +292,7 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
   },
   "cancelTransaction OUTCOME_UNKNOWN": async (asking) =>
     send(asking, cancelOf(asking, await ordered(asking)), withoutAnswers(asking)),
+  // modules: private
   "cancelTransaction ROUTING_UNAVAILABLE": async (asking) => {
     const { payments, handlerWith } = asking.world;
     const transactionId = await ordered(asking);

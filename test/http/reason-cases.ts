@@ -337,7 +337,10 @@ const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
   clock: (asking) => hourBehind(asking, draftOf(asking, {}, "private")),
   off: (asking) => {
     const { payments, handlerWith } = asking.world;
-    const service = payments.another({ privateRouting: undefined, swap: undefined });
+    const service = payments.another({
+      privateRouting: undefined, // modules: private
+      swap: undefined,
+    });
     return send(asking, draftOf(asking, {}, "private"), handlerWith({ service }));
   },
 };

@@ -2,9 +2,11 @@
  * `npm run screenshots`: takes the README's picture of the inspector, a payroll that is under way with one payee who cannot
  * be paid. With a folder as argument, pages at both widths, light and dark, are put there to be looked at.
  */
+// modules: private
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { createHttpHandler } from "../../src/index.ts";
+import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import { privateFixture } from "../kit/private-fixture.ts";
 import { units } from "../kit/money.ts";
 import { launchBrowser, listen, NARROW, WIDE } from "./browser-kit.ts";
@@ -46,7 +48,7 @@ async function take(browser: Browser, url: string, { path, look, upTo }: Picture
 
 const { service, clock, chain, ...world } = await privateFixture();
 const payees = SHARES.map((_, index) => world.wallet(`payee ${index}`, { lamports: 1_000_000n, usdc: 1n }));
-const { body } = await world.order(await world.caller(), {
+const { body }: { body: CreatedOrderBody } = await world.order(await world.caller(), {
   sender: world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n }),
   to: payees.map(({ address }, index) => ({ address, amount: SHARES[index] ?? "1" })),
 });

@@ -3,19 +3,24 @@ import { formatAmount } from "../../src/core/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
+import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
 import { freezeAccount, solAt150, units } from "./money.ts";
-import { routingOptions, type GivenRouting, type OrderBody } from "./routing.ts";
+import { routingOptions, type GivenRouting } from "./routing.ts";
 import { serviceFixture, type ServiceFixture } from "./service-fixture.ts";
 
 /** What a test of private mode works with. */
 export interface PrivateFixture extends ServiceFixture {
   readonly sponsor: Wallet;
   readonly treasury: Wallet;
+  // modules: private
   /** Quotes and posts an order. */
-  order(caller: Caller, order: Order): Promise<{ readonly quote: QuoteBody; readonly body: OrderBody }>;
+  order(
+    caller: Caller,
+    order: Order,
+  ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedOrderBody }>;
   /** Sends money to an address from outside, and lets it be finalized and seen. */
   deposit(address: string, funds: Funds): Promise<void>;
   /** Lets slots pass until what is under way has become final, as often as it takes. */
@@ -71,6 +76,7 @@ export async function privateFixture(
     ...fixture,
     ...wallets,
     settle,
+    // modules: private
     async order(caller, { sender, to, asset = "USDC" }) {
       const decimals = asset === "SOL" ? 9 : 6;
       const sum = to.reduce((total, { amount }) => total + units(amount, decimals), 0n);
@@ -89,7 +95,7 @@ export async function privateFixture(
         sender: sender.address,
         recipients,
       });
-      return { quote, body: body as OrderBody };
+      return { quote, body: body as CreatedOrderBody };
     },
     async deposit(address, funds) {
       chain.fund(address, funds);

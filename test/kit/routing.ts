@@ -1,7 +1,6 @@
 /** What tests give of private mode, and get: nothing where that module is gone. */
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
 import type { PriceSource } from "../../src/payments/frame/prices/prices.ts";
-import type { CreatedTransactionBody } from "../../src/payments/modules.ts";
 import type { PrivateRoutingOptions } from "../../src/payments/private/private-routing-options.ts";
 
 // prettier-ignore
@@ -17,10 +16,8 @@ interface RoutingWallets {
 
 /** The options that turn private mode on. */
 export function routingOptions(given: RoutingWallets & GivenRouting): object {
+  if (given.prices === undefined) return {};
   return {
-    ...(given.prices === undefined ? {} : { privateRouting: given }), // modules: private
+    privateRouting: given, // modules: private
   };
 }
-
-/** The answer to a private order. */
-export type OrderBody = Extract<CreatedTransactionBody, { readonly mode: "private" }>;

@@ -7,11 +7,12 @@ import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wir
 import type { Funds } from "../../src/local/index.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
+import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import { deskProvider, type DeskOptions } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { SwapProvider } from "../../src/payments/frame/exchange/swap-provider.ts";
 import { signingKey, type Wallet } from "./chain-fixture.ts";
-import type { GivenRouting, OrderBody } from "./routing.ts";
+import type { GivenRouting } from "./routing.ts";
 import { privateFixture, type PrivateFixture } from "./private-fixture.ts";
 
 /** What a test of swaps works with. */
@@ -28,8 +29,12 @@ export interface SwapFixture extends PrivateFixture {
     caller: Caller,
     swap: Swap,
   ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedTransferBody }>;
+  // modules: private
   /** Quotes and posts a private swap. */
-  orderSwap(caller: Caller, swap: Swap): Promise<{ readonly quote: QuoteBody; readonly body: OrderBody }>;
+  orderSwap(
+    caller: Caller,
+    swap: Swap,
+  ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedOrderBody }>;
   /** The desk by the key it has in this test, as its operator has it. */
   readonly deskWallet: Wallet;
   /** Has a wallet carry out moves of its own, past the service, and become final. */
@@ -141,6 +146,7 @@ export async function swapFixture({
       const { body } = await service.createTransaction(caller, signed(quoted, words.sender));
       return { quote: quoted, body: body as CreatedTransferBody };
     },
+    // modules: private
     async orderSwap(caller, { sender, give, get, amount, slippageBps }) {
       const { body: quoted } = await service.createQuote(caller, {
         inputAsset: give,
@@ -157,7 +163,7 @@ export async function swapFixture({
         sender: sender.address,
         recipients: [{ address: sender.address, amount: quoted.outputAmount }],
       });
-      return { quote: quoted, body: body as OrderBody };
+      return { quote: quoted, body: body as CreatedOrderBody };
     },
   };
 }

@@ -16,17 +16,9 @@ import type {
   VerifiedPayment,
 } from "../../src/ledger/ledger.ts";
 import { READS, type ReadRule, type RulesOf } from "../../src/ledger/reads.ts";
-import type { OrderHistory, OrderReading } from "../../src/ledger/order-reading.ts";
-import type {
-  FundsReading,
-  RoutingLedger,
-  SignedHistory,
-  UnsignedTransaction,
-} from "../../src/ledger/routing.ts";
+import type { FundsReading, UnsignedTransaction } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/frame/assets/assets.ts";
 import { ConfirmedSignatureCache } from "../../src/payments/frame/resend-queue.ts";
-import type { ListedHistory } from "../../src/payments/private/list-history.ts";
-import type { OrderLook } from "../../src/payments/private/look.ts";
 import { landingEvent, standingOf } from "../../src/payments/wallet/signature-news.ts";
 import { simulationError } from "../../src/payments/wallet/accept-transfer.ts";
 
@@ -38,15 +30,13 @@ interface Planted {
   readonly payment: DeclaredPayment;
   readonly verified: VerifiedPayment;
   readonly landing: Landing;
-  readonly look: OrderLook;
-  readonly reading: OrderReading;
   readonly fault: SimulationFault;
   readonly unsigned: UnsignedTransaction;
 }
 
 /** Compiled and never run. */
 async function mistakes(with_: Planted): Promise<void> {
-  const { ledger, assets, attempt, landing, look, reading, fault, verified, payment } = with_;
+  const { ledger, assets, attempt, landing, fault, verified, payment } = with_;
   const status = (await ledger.statuses([attempt.signature]))[0] ?? null;
   const plan = { feePayer: payment.sender, moves: [] };
 
@@ -68,16 +58,6 @@ async function mistakes(with_: Planted): Promise<void> {
   // @ts-expect-error -- a bare answer
   const said = new ConfirmedSignatureCache({ sightings: async () => ["confirmed"] });
   expect([shown, said]).toHaveLength(2);
-
-  // Deciding about an order: whom its markers pay, what came, whether its window is over.
-  // @ts-expect-error -- a look of one node
-  const one: OrderLook = { ...look, reading: heard(reading) };
-  // @ts-expect-error -- a bare look
-  const none: OrderLook = { ...look, reading };
-  // @ts-expect-error -- evidence of another reading does not vouch for a bare one
-  const mixed: OrderLook = { ...look, reading: { ...agreed(reading), rentPerByte: 7n } };
-  const all: OrderLook = { ...look, reading: agreed(reading) };
-  expect([one, none, mixed, all]).toHaveLength(4);
 
   // Leaving a payee out.
   // @ts-expect-error -- the error that one node tells
@@ -110,23 +90,6 @@ async function mistakes(with_: Planted): Promise<void> {
   expect(unsigned).toBeDefined();
 }
 
-/** Mistakes about what an order has paid and who paid in, compiled and never run. */
-function mistakesAboutHistory(
-  routing: RoutingLedger,
-  { changes, more }: OrderHistory,
-  listed: ListedHistory,
-): readonly unknown[] {
-  // @ts-expect-error -- what one node lists
-  const one: ListedHistory = { ...listed, changes: heard(changes) };
-  // @ts-expect-error -- a bare list
-  const none: ListedHistory = { ...listed, changes };
-  const all: ListedHistory = { ...listed, changes: agreed(changes) };
-  expectTypeOf(routing.signedBy).returns.resolves.toEqualTypeOf<Evidence<SignedHistory>>();
-  expectTypeOf(routing.readOrder).returns.resolves.toEqualTypeOf<Evidence<OrderReading>>();
-  expectTypeOf(routing.changesOfOrder).returns.resolves.toEqualTypeOf<Evidence<OrderHistory>>();
-  return [one, none, all, more];
-}
-
 /** Mistakes in a ledger and in the table of its reads. */
 function mistakesOfALedger(reading: FundsReading): readonly unknown[] {
   // @ts-expect-error -- a ledger must not answer one node's reading as evidence
@@ -154,8 +117,8 @@ function mistakesOfALedger(reading: FundsReading): readonly unknown[] {
 
 test("one node's word and a bare value do not compile where money is decided", () => {
   // The mistakes are checked by the compiler, which all of the project passes before its tests.
-  const planted = [typeof mistakes, typeof mistakesAboutHistory, typeof mistakesOfALedger];
-  expect(planted).toEqual(["function", "function", "function"]);
+  const planted = [typeof mistakes, typeof mistakesOfALedger];
+  expect(planted).toEqual(["function", "function"]);
 });
 
 test("a mark changes no value, and evidence can stand where a hint is enough", () => {

@@ -50,6 +50,7 @@ describe.skipIf(!HAS_POSTGRES)("payments on PostgreSQL", () => {
     }
   });
 
+  // modules: private
   test("P18, P24: a private send pays its recipient exactly, and its address ends at nothing", async () => {
     const world: PrivateFixture = await privateFixture({ storage });
     try {

@@ -228,6 +228,7 @@ swapTest.for(["wallet", "private"] as const)(
   },
 );
 
+// modules: private
 swapTest(
   "M11: a private swap whose price has become more than 2^64 − 1 by its deposit is refunded",
   async ({ open }) => {

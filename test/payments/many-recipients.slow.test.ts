@@ -12,8 +12,10 @@ import { chainFixture } from "../kit/chain-fixture.ts";
 import { countedSqlite } from "../kit/counted-sqlite.ts";
 import { privateFixture } from "../kit/private-fixture.ts";
 
+// modules: private
 const freshAddress = (): string => bs58.encode(publicKeyOf(privateKeyOf(randomBytes(32))));
 
+// modules: private
 test("L3: an order of a private payroll of 500 takes at most 100 statements on SQLite", async () => {
   const folder = await mkdtemp(join(tmpdir(), "paystate-payroll-"));
   const { storage, statements, close } = await countedSqlite(join(folder, "payroll.db"));

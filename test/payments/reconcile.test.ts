@@ -113,6 +113,7 @@ test("what the nodes have forgotten is counted as unproven, and contradicts noth
   });
 });
 
+// modules: private
 privateTest(
   "what the sponsor has signed and no row knows of is found, its own payments are not",
   async ({ world }) => {

@@ -268,6 +268,7 @@ describe.each(COMBINATIONS.filter(({ mode, type }) => mode === "private" || type
   },
 );
 
+// modules: private
 describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
   test("P27: one of the service's own addresses is INVALID_RECIPIENT own_address with its index", async ({
     world,

@@ -42,11 +42,13 @@ function asked<T>(state: Part, signal: AbortSignal | undefined, answer: () => Pr
   return state.hangs ? never() : answer();
 }
 
+// modules: private
 const screenOf =
   (state: Part): ScreenAddress =>
   (_address, _as, signal) =>
     asked(state, signal, async () => "ok" as const);
 
+// modules: private
 const signerOf = (state: Part, own: Signer): Signer => ({
   address: own.address,
   sign: (message, signal) => asked(state, signal, () => own.sign(message)),
@@ -259,6 +261,7 @@ describe("a signer of the host", () => {
   });
 });
 
+// modules: private
 test("M26: a signer that never answers is told within a minute, and its order goes on when it answers; others went on", async ({
   open,
 }) => {
@@ -305,6 +308,7 @@ test("M26: a signer that never answers is told within a minute, and its order go
   expect((await world.held(bob.address))[1]).toBe(units("6", 6) + 1n);
 });
 
+// modules: private
 test("M26: a `screen` that never answers refuses new orders as unavailable, and is told", async ({
   open,
 }) => {

@@ -27,6 +27,7 @@ async function exported({ clock }: SwapFixture, service: PaymentService, caller:
   return text;
 }
 
+// modules: private
 describe("private mode that is off", () => {
   test("shows, lists and exports its orders as when it was on, and cancels none", async ({ parties }) => {
     const { world, caller, alice, bob } = parties;

@@ -1,4 +1,5 @@
 /** How orders are made for a database that a version leaves. */
+// modules: private
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createTransferCheckedInstruction,

@@ -1,4 +1,5 @@
 /** Orders that are under way, and orders at rest: each in another state. */
+// modules: private
 import {
   AccountLayout,
   createInitializeAccount3Instruction,

@@ -84,6 +84,7 @@ async function closedWorld({ make }: Adapter, act: (world: ClosedWorld) => Promi
     const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
     const { address } = fixture.wallet("bob", { usdc: 1n });
     const { transactionId } = await fixture.send(caller, { from: alice, to: address, amount: "1.5" });
+    // modules: private
     await fixture.order(caller, { sender: alice, to: [{ address, amount: "2" }] });
     await act({
       fixture,

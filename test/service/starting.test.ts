@@ -197,6 +197,7 @@ test("H32: receivers without TLS are refused on mainnet, and taken elsewhere", a
   expect(await warnings(world, { webhooks })).toEqual([]);
 });
 
+// modules: private
 describe("purses that are another's", () => {
   const at = (fill: number) => keypairSigner(new Uint8Array(32).fill(fill));
   const make = (world: PrivateFixture, sponsor: number, treasury: number, desk: number) => () =>
@@ -218,6 +219,7 @@ describe("purses that are another's", () => {
   });
 });
 
+// modules: private
 describe("bounds out of range", () => {
   test.for<[Partial<PriceBounds>, string]>([
     [{ maxAgeMs: 999 }, "privateRouting.priceBounds.maxAgeMs"],

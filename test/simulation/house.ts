@@ -27,6 +27,7 @@ export const SPONSOR = "sponsor";
 const SOL = 1_000_000_000n;
 const THOUSANDS = 150_000_000_000n;
 
+// modules: private
 /** Private mode. */
 export const PRIVATE_HOUSE: House = {
   wallets: {
@@ -45,11 +46,15 @@ export const PRIVATE_HOUSE: House = {
 
 /** Private mode, and a desk that swaps in both modes. */
 export const TRADING_HOUSE: House = {
-  wallets: { ...PRIVATE_HOUSE.wallets, [DESK]: { lamports: 1_000n * SOL, usdc: THOUSANDS } },
+  wallets: {
+    ...PRIVATE_HOUSE.wallets, // modules: private
+    [CUSTOMER]: { lamports: 10n * SOL, usdc: 0n },
+    [DESK]: { lamports: 1_000n * SOL, usdc: THOUSANDS },
+  },
   options: (of) => {
     const desk = of.within(keypairSigner(of.wallet(DESK).secretKey));
     return {
-      ...PRIVATE_HOUSE.options(of),
+      ...PRIVATE_HOUSE.options(of), // modules: private
       swap: { provider: deskProvider({ desk, prices: solAt150(of) }) },
     };
   },

@@ -320,6 +320,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     const odd = storage.history("b\u0000", { after: 0, limit: 1 });
     const [odder, beside] = await Promise.allSettled([odd, storage.fact("none")]);
     expect([odder.status, beside.status], "reads of one message").toEqual(["rejected", "fulfilled"]);
+    // modules: private
     expect(await storage.orders(["\ud83d", "a\u0000"]), "a NUL stands in no row").toEqual([]);
     const json = `$json$ \\u0000 \\ ' " $1 %s \ud83d`;
     expect(await fact("b", json)).toEqual(ok);

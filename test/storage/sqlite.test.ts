@@ -74,23 +74,24 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
     ...[storage.fact("x"), storage.apiKey("x"), storage.quote("x"), storage.transaction("x")],
     ...[
       storage.transactionsAfter("", 1),
-      storage.orderViews(["x"]),
-      storage.orderAt(SOL_MINT),
-      storage.ordersAfter("", 1),
-      storage.orderStub("x"),
-      storage.transfer("x"),
+      storage.orderViews(["x"]), // modules: private
+      storage.orderAt(SOL_MINT), // modules: private
+      storage.ordersAfter("", 1), // modules: private
+      storage.orderStub("x"), // modules: private
+      storage.transfer("x"), // modules: private
       storage.attemptsOfAny(["x"]),
-      storage.stuckTransfers(1),
-      storage.putOffTransfers("x", 1),
-      storage.shortLevels(1),
-      storage.uncountedDeposits(1),
+      storage.stuckTransfers(1), // modules: private
+      storage.putOffTransfers("x", 1), // modules: private
+      storage.shortLevels(1), // modules: private
+      storage.uncountedDeposits(1), // modules: private
     ],
     ...[storage.reservations("x"), storage.attempts(["x"]), storage.attemptLike("x", "y")],
     ...[storage.idempotency("x"), storage.notice("x"), storage.notices("x"), storage.webhook("x")],
     ...[storage.webhooks("x"), storage.deliveries("x"), storage.delivery("x"), storage.deliveryAttempts("x")],
     ...[storage.limitWindow("x", "y", 1), storage.spent("x", 1), storage.volume("x", 1)],
     ...[storage.gates(["x"]), storage.gatesAfter("", 1), storage.matters(["x"]), storage.openMatters(1)],
-    ...[storage.decision("x"), storage.openHolds(1), storage.abandonedDeliveries(1)],
+    storage.openHolds(1), // modules: private
+    ...[storage.decision("x"), storage.abandonedDeliveries(1)],
     ...[storage.audit(null, 1), storage.audit("audit", 1)],
   ]);
 }

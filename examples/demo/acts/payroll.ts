@@ -1,4 +1,5 @@
 /** A private payroll of a hundred people, one of whom cannot be paid. */
+// modules: private
 import assert from "node:assert/strict";
 import type { TransactionBody } from "paystate";
 import { decimalOf, sum, unitsIn } from "../amounts.ts";

@@ -1,4 +1,5 @@
 /** A private payment, with the service killed while the money is on its way. */
+// modules: private
 import assert from "node:assert/strict";
 import { unitsIn } from "../amounts.ts";
 import { showUsdcOfBoth } from "../balances.ts";

@@ -41,6 +41,7 @@ function readyOptions(world: PrivateFixture): Partial<PaymentServiceOptions> {
     approvals: 2,
     keep: { transactions: "400d" },
     archive: async () => {},
+    // modules: private
     privateRouting: {
       sponsor: keypairSigner(world.sponsor.secretKey),
       treasury: world.treasury.address,
@@ -197,11 +198,13 @@ test("N14: prices that mainnet refuses are wrong where the endpoints serve mainn
   });
   const { settings } = await moving.diagnose();
   expect(settings.priceFault).toContain("without `prices` the desk's inventory makes the price");
+  // modules: private
   const fixed = { ...readyOptions(world).privateRouting, prices: fixedPrices({}) };
+  // modules: private
   const { settings: others } = await world
     .another({ ...readyOptions(world), privateRouting: fixed as PaymentServiceOptions["privateRouting"] })
     .diagnose();
-  expect(others.priceFault).toContain("privateRouting.prices");
+  expect(others.priceFault).toContain("privateRouting.prices"); // modules: private
 });
 
 test("N14: a master secret is found beside the database as bytes, hex, base64 and numbers, and no larger file is read", async ({

@@ -173,6 +173,7 @@ test("Q22: while a webhook is still told of it, and of an account or reference t
   await expect(operator.erase({ ...wanted, reference: "" }, ANN)).rejects.toThrow("reference:");
 });
 
+// modules: private
 privateTest(
   "Q22: of a private order nothing is erased before its address is 60 days old and no longer looked at",
   async ({ world }) => {

@@ -22,6 +22,7 @@ async function prepared({ chain, alice, bob, prepareSend }: IntakeWorld, caller:
   return { body: { ...body, recipients: [...body.recipients] } };
 }
 
+// modules: private
 const order = (world: IntakeWorld, caller: Caller, amount: string) =>
   world.order(caller, { sender: world.alice, to: [{ address: world.bob.address, amount }] });
 
@@ -36,15 +37,16 @@ describe.each(drawn(adapters, "limits"))("on $name", (adapter) => {
     await expect(world.service.createTransaction(caller, quoted.body)).rejects.toMatchObject(tooLarge);
     await expect(world.service.refreshQuote(caller, quoted.body.quoteId)).rejects.toMatchObject(tooLarge);
     await expect(send(world, caller, "10.000001")).rejects.toMatchObject(tooLarge);
-    await expect(order(world, caller, "10.000001")).rejects.toMatchObject(tooLarge);
+    await expect(order(world, caller, "10.000001")).rejects.toMatchObject(tooLarge); // modules: private
     // The fee of private mode is not part of the amount.
-    await order(world, caller, "10");
+    await order(world, caller, "10"); // modules: private
     await send(world, caller, "10");
     await operator.setLimits({ asset: "USDC" }, BY);
     expect(await operator.limits()).toEqual([]);
     await send(world, caller, "10.000001");
   });
 
+  // modules: private
   test("a day is a sliding 24 hours, of each account by itself, in both modes together, from before the limit was set", async () => {
     const world = await intakeWorld(adapter);
     const { operator } = world.service;
@@ -68,6 +70,7 @@ describe.each(drawn(adapters, "limits"))("on $name", (adapter) => {
     await expect(send(world, caller, "1")).rejects.toMatchObject(full("100"));
   });
 
+  // modules: private
   test("Q23: what was cancelled gives its share of the day back", async () => {
     const world = await intakeWorld(adapter);
     const { service } = world;

@@ -152,6 +152,7 @@ describe("while one of two endpoints is gone", () => {
     expect(await world.statusOf(id)).toBe("failed");
   });
 
+  // modules: private
   test("P1: a private order is paid and its address emptied; the books wait until the other is back", async () => {
     const world = await scene();
     const { service, chain, two, bob } = world;

@@ -7,10 +7,13 @@ import { BY } from "../../kit/by.ts";
 
 closeWorlds();
 
-const PAUSED = { code: "SERVICE_PAUSED", details: { scope: "wallet", retryAfter: 60 } };
-const PRIVATE_PAUSED = { code: "ROUTING_UNAVAILABLE", details: { reason: "paused", retryAfter: 60 } };
-
 describe.each(drawn(adapters, "pausing"))("on $name", (adapter) => {
+  // modules: private
+  const PAUSED = { code: "SERVICE_PAUSED", details: { scope: "wallet", retryAfter: 60 } };
+  // modules: private
+  const PRIVATE_PAUSED = { code: "ROUTING_UNAVAILABLE", details: { reason: "paused", retryAfter: 60 } };
+
+  // modules: private
   test("M14: paused, nothing new is taken in either mode; what is under way ends, reads and cancels work", async () => {
     const world = await intakeWorld(adapter);
     const { service, alice, bob } = world;
@@ -104,6 +107,7 @@ describe.each(drawn(adapters, "pausing"))("on $name", (adapter) => {
     expect((await service.createTransaction(caller, request)).body).toMatchObject({ status: "pending" });
   });
 
+  // modules: private
   test("a pause keeps out what fits all that it names: mode, asset, type, account; and says which", async () => {
     const world = await intakeWorld(adapter);
     const { service, alice, bob } = world;
@@ -155,6 +159,7 @@ describe.each(drawn(adapters, "pausing"))("on $name", (adapter) => {
     await wallet("SOL");
   });
 
+  // modules: private
   test("a suspended account gets nothing new taken, and keeps its reads, cancels and work under way", async () => {
     const world = await intakeWorld(adapter);
     const { service, alice, bob } = world;

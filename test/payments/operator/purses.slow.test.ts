@@ -7,7 +7,7 @@ import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { lowPurses } from "../../../src/payments/operator/attention/host-matters.ts";
 import { PurseWatch, type PurseBody, type PurseOptions } from "../../../src/payments/frame/purses/purses.ts";
-import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/frame/spending.ts";
+import { deskPurse, sponsorPurse, spentInADay as spentToday } from "../../../src/payments/frame/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { living } from "../../service/late-node.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
@@ -102,6 +102,7 @@ test("Q20: health of a service without purses tells none", async ({ world }) => 
   expect(await alone.health()).not.toHaveProperty("purses");
 });
 
+// modules: private
 test("what an order reserves, and what it has cost, is told; and how long the rest lasts", async ({
   world,
 }) => {
@@ -122,13 +123,14 @@ test("what an order reserves, and what it has cost, is told; and how long the re
   } = of(await watchOf(world).read(), "sponsor", "SOL");
   expect(reserved).toBe("0");
   expect(units(spent, 9)).toBe(
-    await spentInADay(world.storage, sponsorPurse(world.sponsor.address), world.clock.now()),
+    await spentToday(world.storage, sponsorPurse(world.sponsor.address), world.clock.now()),
   );
   // Two orders of magnitude more than a year at this rate.
   expect(units(balance, 9) / units(spent, 9)).toBeGreaterThan(365n);
   expect(lastsUntil).toBeNull();
 });
 
+// modules: private
 test("what the desk gives is told as promised and then as given, in both modes, and when it will be gone", async ({
   world,
 }) => {
@@ -155,7 +157,7 @@ test("what the desk gives is told as promised and then as given, in both modes, 
   const both = given + units(recipients[0]?.amount ?? "0", 6);
   const desk = of(await watchOf(world).read(), "desk", "USDC");
   expect(units(desk.spentInADay, 6)).toBe(both);
-  expect(await spentInADay(world.storage, deskPurse(world.desk, SOL_MINT), world.clock.now())).toBe(0n);
+  expect(await spentToday(world.storage, deskPurse(world.desk, SOL_MINT), world.clock.now())).toBe(0n);
   const lastsDays = (Date.parse(desk.lastsUntil ?? "") - world.clock.now()) / 86_400_000;
   expect(lastsDays).toBeCloseTo(Number(units(desk.balance, 6)) / Number(both), 3);
 });
@@ -235,6 +237,7 @@ test("a service without private mode and without a desk has no purses", async ({
   expect(await lowPurses(watchOf(world, none))(10)).toEqual([]);
 });
 
+// modules: private
 test("the service tells its purses by the thresholds of its options, which are checked", async ({
   world,
 }) => {

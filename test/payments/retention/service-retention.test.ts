@@ -315,6 +315,7 @@ serviceTest(
   },
 );
 
+// modules: private
 privateTest(
   "of a private order all stays that the chain is compared with: reconcile explains it as before",
   async ({ open }) => {

@@ -121,6 +121,7 @@ test("a swap that was cancelled counts no more", async ({ openStage }) => {
   expect(await counted(world)).toBe(0n);
 });
 
+// modules: private
 test("a private swap counts like any other, and at the limit is refunded", async ({ openStage }) => {
   const world = await openStage();
   const { alice } = world;

@@ -90,6 +90,7 @@ test.for([
   },
 );
 
+// modules: private
 test("a private swap that was dropped is sent again, and made by one payment", async ({ world }) => {
   const { alice, dropped, taken } = world;
   const { lift } = world;

@@ -272,6 +272,7 @@ describe("between the use and the signature", () => {
   });
 });
 
+// modules: private
 describe("a private swap", () => {
   const ordered = async (world: Stage) => {
     const { alice } = world;

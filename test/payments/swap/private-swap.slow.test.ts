@@ -1,8 +1,10 @@
 /** A private swap on the real programs: deposited, swapped in one transaction at the price of that moment, or refunded. */
+// modules: private
 import { describe, expect } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
@@ -88,9 +90,10 @@ async function ordered(
     amount,
     ...words,
   });
-  const due = units(body.depositAmount, decimalsOf(give));
-  const deposit = () => world.deposit(body.ephemeralAddress, fundsOf(give, due + excess));
-  return { quote, id: body.transactionId, address: body.ephemeralAddress, due, deposit };
+  const { transactionId: id, ephemeralAddress: address, depositAmount }: CreatedOrderBody = body;
+  const due = units(depositAmount, decimalsOf(give));
+  const deposit = () => world.deposit(address, fundsOf(give, due + excess));
+  return { quote, id, address, due, deposit };
 }
 
 const shown = (world: Stage, id: string) => world.service.transaction(world.customer, id);

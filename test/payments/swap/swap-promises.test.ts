@@ -258,6 +258,7 @@ describe("refreshing", () => {
   );
 });
 
+// modules: private
 describe("E9: a private swap that a fork undoes before it is final", () => {
   test("never goes back: it stays processing, is signed for anew, and ends completed", async ({
     openStage,

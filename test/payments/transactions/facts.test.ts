@@ -46,6 +46,7 @@ webhookTest(
   },
 );
 
+// modules: private
 swapTest("Q2: a private swap names both sides, and its fee is part of what is given", async ({ world }) => {
   const caller = await world.caller();
   const sender = world.wallet("alice", { lamports: 2_000_000n });
@@ -94,6 +95,7 @@ swapTest(
   },
 );
 
+// modules: private
 swapTest("Q2: a list is filtered by either asset, by the sender and by the quote", async ({ world }) => {
   const { service, mints } = world;
   const caller = await world.caller();

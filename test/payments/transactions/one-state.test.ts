@@ -1,4 +1,5 @@
 /** What is shown of transactions is of one state of the database, whatever their modes read. */
+// modules: private
 import { expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import { detailedTransactions, ownBody } from "../../../src/payments/frame/transactions/read-transaction.ts";

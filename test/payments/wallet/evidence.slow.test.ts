@@ -507,6 +507,7 @@ describe("while fewer endpoints answer than must agree", () => {
     expect(await scene.shown(id)).toMatchObject({ status: "failed", reason: "expired" });
   });
 
+  // modules: private
   test("P30: no deposit window closes and no deposit is credited: what came in time counts when they are back", async () => {
     const fixture = await privateFixture();
     ended.push(() => fixture.close());

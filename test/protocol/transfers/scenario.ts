@@ -1,4 +1,5 @@
 /** What a search of the transfer's model sends, and which rule it does without. */
+// modules: private
 
 /** The rules that can be taken out; rows of the table go by `edges`. */
 export type TransferRule =
