@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type PostgresServer, startPostgres } from "../kit/postgres-server.ts";
-import { type Child, programOf, startChild } from "./child.ts";
+import { programOf, startChild } from "./child.ts";
 import { type Cost, inTurns, report, timed, warm } from "./figures.ts";
 import type { PeerSettings } from "./peer-process.ts";
 import { treeCpuMs } from "./server-cpu.ts";
@@ -20,8 +20,6 @@ const BOUNDS = { rounds: 4, seconds: 4 };
 interface Contestant {
   readonly program: URL | string;
   readonly workflows: number;
-  /** Processes that share them. Default: one. */
-  readonly processes?: number;
 }
 
 /** How a run went: CPU is that of server and process, NaN where there is no /proc. */
@@ -59,21 +57,19 @@ class Databases {
 
 /** Windows of one run: each begins by a word, and ends by another. */
 async function run(
-  { program, workflows, processes = 1 }: Contestant,
+  { program, workflows }: Contestant,
   databases: Databases,
   { url, atOnce }: { readonly url: string; readonly atOnce: number },
 ): Promise<Run> {
-  const settings: PeerSettings = { url, workflows: workflows / processes, atOnce: atOnce / processes };
-  const children: Child<unknown>[] = [];
-  while (children.length < processes) children.push(await startChild(program, settings));
-  const cpu = (): number => children.reduce((sum, { pid }) => sum + treeCpuMs(pid), 0) + databases.cpuMs();
+  const child = await startChild(program, { url, workflows, atOnce } satisfies PeerSettings);
+  const cpu = (): number => treeCpuMs(child.pid) + databases.cpuMs();
   const window = async (): Promise<Cost> => {
     const before = cpu();
-    const { seconds } = await timed(() => Promise.all(children.map((child) => child.ask("begin"))));
+    const { seconds } = await timed(() => child.ask("begin"));
     return { perSecond: workflows / seconds, cpuMs: (cpu() - before) / workflows };
   };
   const [windows] = await inTurns([window], BOUNDS);
-  await Promise.all(children.map((child) => child.end()));
+  await child.end();
   return { atOnce, cold: windows?.[0] ?? { perSecond: NaN, cpuMs: NaN }, warm: warm(windows) };
 }
 
@@ -113,7 +109,6 @@ export async function benchPeers(): Promise<void> {
   try {
     const ours = await fastest(OURS, databases);
     reportRun("PostgreSQL, paystate", ours);
-    reportRun("PostgreSQL, two of paystate", await fastest({ ...OURS, processes: 2 }, databases), ours);
     for (const name of ["dbos", "openworkflow"]) {
       const program = join(folder, `${name}.mjs`);
       const peer = { program, workflows: PEER_WORKFLOWS };
