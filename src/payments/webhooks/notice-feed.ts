@@ -2,6 +2,7 @@
  * Tells the host about notices without a webhook, whichever process on the database announces them: a cursor over the list of
  * announcements, which has the notices of one transaction in the order of its steps.
  */
+import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { Notice, NoticeEvent } from "../frame/notices/notice-body.ts";
 import type { CommitFeed } from "../frame/module-engine.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
@@ -142,6 +143,8 @@ export class NoticeFeed {
         await this.#lookOnce();
       }
     } catch (err) {
+      // What a stop cuts off has not failed.
+      if (this.#running === null && err instanceof StorageUnusable) return;
       this.#parts.log.error({ err }, "notices could not be read for those who subscribed; read again");
     } finally {
       this.#looking = null;
