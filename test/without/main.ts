@@ -120,7 +120,7 @@ function copyWithout(gone: ReadonlySet<string>, to: string): void {
 function checks(): readonly (readonly [name: string, args: readonly string[]])[] {
   const tests = ["vitest", "run", "--config", "test/vitest.config.ts", "--project", "rest", ...paths];
   return [
-    ["types", ["exec", "--", "test/foreign/node_modules/typescript7/bin/tsc", "--noEmit", "-p", "."]],
+    ["types", ["exec", "--", "node", "test/foreign/node_modules/typescript7/bin/tsc", "--noEmit", "-p", "."]],
     ["lint", ["exec", "--", "oxlint", ...SHORTER.flatMap((rule) => ["-A", rule])]],
     ["layers", ["run", "--silent", "layers"]],
     ["tests", ["exec", "--", ...tests, "--reporter=default", "--reporter=json", `--outputFile=${REPORT}`]],
