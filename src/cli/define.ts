@@ -17,7 +17,7 @@ export type ValuesOf<T> = { readonly [Name in keyof T]: T[Name] extends Taken<in
 
 /** A command. */
 export interface CommandRow {
-  /** One word, or that of its group and its own. */
+  /** One word such as `dev`, or the word of its group before it, such as `instance list`. */
   readonly name: string;
   /** Its first sentence stands in the list of all commands. */
   readonly help: string;
@@ -46,7 +46,7 @@ function option<Value>(more: string, change: (option: Option) => Option, help: s
   };
 }
 
-/** Checked last: a misspelt option is told first. */
+/** The parser checks required options last: a misspelt option is told first. */
 function needed<Value>(taking: Taken<Value | undefined>): Taken<Value> {
   return {
     isArgument: false,

@@ -23,18 +23,21 @@ export type CreatedTransactionBody =
   | CreatedTransferBody;
 
 /** Options of the service that modules take. */
+// A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleOptions =
   & PrivateOptions
   & object;
 
 /** Commands that modules add to the operator's. */
+// A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleCommands =
   & RecoveryCommands
   & object;
 
 /** What modules tell of their records beside the chain. */
+// A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleReconciliation =
   & AddressReconciliation
@@ -43,6 +46,7 @@ export type ModuleReconciliation =
 /** A module, given all of the service. */
 type PaymentModule = WayModule<CreatedTransactionBody, PaymentStorage, PaymentTables, ModuleOptions>;
 
+// A line for each module, which goes with the module.
 // prettier-ignore
 export const WAY_MODULES: readonly PaymentModule[] = [
   wallet,

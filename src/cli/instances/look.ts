@@ -1,4 +1,4 @@
-/** Looks at the instances of any database: their list, one of them, and its steps. */
+/** Shows the instances of any database: the list, one instance, and the steps of an instance. */
 import type { InstanceQuery } from "../../engine/index.ts";
 import { deadLetters, failingTasks } from "../../engine/kernel/troubled-tasks.ts";
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";

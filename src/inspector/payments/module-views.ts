@@ -2,6 +2,7 @@
 import type { ModuleView } from "./module-view.ts";
 import { privateView } from "./private-view.ts";
 
+// A line for each module, which goes with the module.
 // prettier-ignore
 const MODULE_VIEWS: readonly ModuleView[] = [
   privateView,

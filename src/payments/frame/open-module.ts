@@ -62,7 +62,7 @@ export interface OpenModule<Body extends CreatedBody = CreatedBody> {
   readonly watchers?: Readonly<Record<string, Watcher>>;
   /** Its ways that are on. */
   readonly ways?: readonly PaymentWay<Body>[];
-  /** Modes whose transactions it shows and cancels, whatever is on. */
+  /** The modes whose transactions the module shows and cancels, even while it is off. */
   readonly modes?: readonly TransactionMode<Body>[];
   readonly wallets?: RoutingWallets;
   /** Sources of matters. */
@@ -81,7 +81,7 @@ export interface OpenModule<Body extends CreatedBody = CreatedBody> {
   readonly erasureCheck?: (transactionId: string) => Promise<ErasureCheck | null>;
   /** Begins its reads at once; then makes notices of events that it has noted. */
   readonly eventNotices?: (transactionId: string) => Promise<EventNotice>;
-  /** Throws `StartRefused` for options that do not fit the chain. Asks nobody. */
+  /** Throws `StartRefused` for options that do not fit the chain. Makes no call. */
   readonly check?: (genesisHash: string) => void;
   /** Warns of what is missing to begin with, once the chain may be asked. */
   readonly warn?: () => Promise<void>;

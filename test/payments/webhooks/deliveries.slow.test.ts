@@ -3,7 +3,8 @@ import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
-import { answerWith } from "../../kit/https-receiver.ts";
+import { answerWith, type HttpsReceiver } from "../../kit/https-receiver.ts";
+import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { webhookTest as test } from "./webhook-test.ts";
 import { ALL_EVENTS, passFor, SECRET } from "./webhook-world.ts";
 
@@ -367,19 +368,9 @@ describe("a process that vanishes", () => {
   }) => {
     await register({ secret: SECRET, events: ["transaction.pending"] });
     await fixture.service.stop();
-    const doomed = dying(await world.reopen());
-    // The receiver has the notice; its sender will never know.
-    receiver.answer((request, response) => {
-      if (request.method === "POST") doomed.die();
-      response.writeHead(200).end();
-    });
     const dueAt = fixture.clock.now();
     const transactionId = await sendOne();
-    const arrived = receiver.nextRequest();
-    await fixture.another({ storage: doomed.storage }).start();
-    await arrived;
-    receiver.endConnections();
-    await receiver.drained();
+    await dieInAttempt(await world.reopen(), { fixture, receiver });
     expect(await fixture.storage.deliveries(transactionId)).toMatchObject([
       { status: "pending", attempts: 0 },
     ]);
@@ -414,16 +405,7 @@ describe("a process that vanishes", () => {
     const webhookId = await register({ events: ["transaction.pending"] });
     await fixture.service.stop();
     const crash = async (): Promise<void> => {
-      const doomed = dying(await world.reopen());
-      receiver.answer((request, response) => {
-        if (request.method === "POST") doomed.die();
-        response.writeHead(200).end();
-      });
-      const arrived = receiver.nextRequest();
-      await fixture.another({ storage: doomed.storage }).start();
-      await arrived;
-      receiver.endConnections();
-      await receiver.drained();
+      await dieInAttempt(await world.reopen(), { fixture, receiver });
       receiver.answer(answerWith(200));
     };
     const settle = async (): Promise<void> => {
@@ -498,16 +480,7 @@ describe("a process that vanishes", () => {
     const transactionId = await sendOne();
     // Five deaths are counted, and the first one is not.
     for (let life = 0; life < 6; life++) {
-      const doomed = dying(await world.reopen());
-      receiver.answer((request, response) => {
-        if (request.method === "POST") doomed.die();
-        response.writeHead(200).end();
-      });
-      const arrived = receiver.nextRequest();
-      await fixture.another({ storage: doomed.storage }).start();
-      await arrived;
-      receiver.endConnections();
-      await receiver.drained();
+      await dieInAttempt(await world.reopen(), { fixture, receiver });
       fixture.clock.advance(15_000);
     }
     const last = fixture.another({ logger });
@@ -525,6 +498,26 @@ describe("a process that vanishes", () => {
     await last.stop();
   });
 });
+
+/** A process dies when the receiver has its notice: it will never know. */
+async function dieInAttempt(
+  storage: PaymentStorage,
+  {
+    fixture,
+    receiver,
+  }: { readonly fixture: Pick<ServiceFixture, "another">; readonly receiver: HttpsReceiver },
+): Promise<void> {
+  const doomed = dying(storage);
+  receiver.answer((request, response) => {
+    if (request.method === "POST") doomed.die();
+    response.writeHead(200).end();
+  });
+  const arrived = receiver.nextRequest();
+  await fixture.another({ storage: doomed.storage }).start();
+  await arrived;
+  receiver.endConnections();
+  await receiver.drained();
+}
 
 /** A storage as a process sees it that is killed: once dead, nothing it asks for happens, and nothing answers. */
 function dying(storage: PaymentStorage): { readonly storage: PaymentStorage; die(): void } {

@@ -2,7 +2,7 @@
 export interface ErasureCheck {
   /** Instances of the transaction besides its own. */
   readonly instances: readonly string[];
-  /** Why nothing of it may be erased yet, whatever its age; null for no reason. */
+  /** The reason that keeps the transaction from being erased yet, at any age; null without one. */
   readonly refusal: string | null;
   readonly leastAgeMs: number;
   /** Why it has to be as old. */

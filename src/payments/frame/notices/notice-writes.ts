@@ -10,7 +10,7 @@ import { derivedId } from "../ids.ts";
 /** The effect `announce` of the charts of transactions. */
 export type AnnounceEffect = Effect<AnnounceParams, never, FrameTables>;
 
-/** Makes the notice of an event, of what was told before; null if nothing is to be told. */
+/** Makes the notice of an event from the notices before it; null if the event adds nothing to them. */
 export type EventNotice = (
   event: UntoldEventRecord,
   rows: { readonly transaction: TransactionRecord; readonly told: readonly NoticeRecord[] },

@@ -1,4 +1,4 @@
-/** The wallets of a way that pays out of addresses of its own: who bears its network costs, and who gets its fees. */
+/** The wallets of a way that pays out of addresses of its own: the sponsor bears network costs, the treasury gets fees. */
 import type { Address } from "../../../core/address.ts";
 import type { Swapper } from "../exchange/swap-provider.ts";
 
