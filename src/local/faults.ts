@@ -1,9 +1,8 @@
 /** Faults that a test asks for: what can go wrong between a client and a node, produced at will. */
 
 /**
- * A call as the client made it. On a websocket two more things can go wrong and are asked about in the same way: its
- * opening (method `connect`, no parameters) and every notification (its method, e.g. `accountNotification`, and its
- * result as the only parameter; `pong` for the answer to a ping).
+ * A call as the client made it. A websocket asks about two more things in the same way: its opening (method `connect`,
+ * no parameters) and each notification (its method, e.g. `slotNotification`, and its result as the only parameter).
  */
 export interface RpcRequest {
   readonly transport: "http" | "websocket";
@@ -13,8 +12,7 @@ export interface RpcRequest {
 
 /**
  * A fault of one call. Over a websocket, where there is no HTTP status, `refuse` and `lose-answer` end the connection.
- * A notification is lost by `drop` and `hang`, late by `delay`, untrue by `lie`, and ends the connection by `refuse`
- * and `lose-answer`. The opening of a websocket knows `refuse` only.
+ * A notification knows `drop` and `hang` only, which lose it; the opening of a websocket knows `refuse` only.
  */
 export type Fault =
   /** `sendTransaction` answers the signature, but the transaction is never executed. */
@@ -72,43 +70,3 @@ export class FaultRules implements FaultControl {
     return undefined;
   }
 }
-
-/**
- * The rule of a dead network behind an open socket: websockets open, stay open and say nothing.
- *
- * @example
- * ```ts
- * import { systemClock } from "paystate/engine";
- * import { createLocalChain, DEAD_WEBSOCKETS } from "paystate/local";
- *
- * const chain = await createLocalChain({ clock: systemClock });
- * const revive = chain.faults.add(DEAD_WEBSOCKETS);
- * // … what does your client do while no notification comes?
- * revive();
- * await chain.close();
- * ```
- */
-export const DEAD_WEBSOCKETS: FaultRule = ({ transport }) =>
-  transport === "websocket" ? { kind: "hang" } : undefined;
-
-/**
- * The lie of a node whose status index has a hole: every signature it is asked about is unknown.
- *
- * @example
- * ```ts
- * import { systemClock } from "paystate/engine";
- * import { createLocalChain, NO_STATUSES } from "paystate/local";
- *
- * const chain = await createLocalChain({ clock: systemClock });
- * chain.faults.add(({ method }) => (method === "getSignatureStatuses" ? NO_STATUSES : undefined));
- * // … what does your client believe of its transaction now?
- * await chain.close();
- * ```
- */
-export const NO_STATUSES: Fault = {
-  kind: "lie",
-  answer: (honest) => {
-    const { context, value } = honest as { context: unknown; value: readonly unknown[] };
-    return { context, value: value.map(() => null) };
-  },
-};

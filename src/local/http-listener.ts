@@ -30,7 +30,8 @@ export interface Listener {
   readonly url: string;
   /**
    * The URL for subscriptions, e.g. "ws://127.0.0.1:8900": the next port, where web3.js looks when it is told `url`
-   * alone. The first port takes websockets, too.
+   * alone. The first port takes websockets, too. `signatureSubscribe` and `slotSubscribe` are there, by which clients
+   * confirm; accounts and logs are read over HTTP.
    */
   readonly webSocketUrl: string;
   /** Stops listening and ends open connections. */

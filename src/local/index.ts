@@ -5,4 +5,3 @@ export type { Funds } from "./funding.ts";
 export { associatedTokenAddress } from "./funding.ts";
 export type { Listener } from "./http-listener.ts";
 export type { Fault, FaultRule, FaultControl, RpcRequest } from "./faults.ts";
-export { DEAD_WEBSOCKETS, NO_STATUSES } from "./faults.ts";

@@ -24,8 +24,6 @@ export class SocketServer {
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    // A node that says nothing does not answer pings either.
-    autoPong: false,
   });
 
   constructor(server: RpcServer) {
@@ -56,15 +54,11 @@ export class SocketServer {
       if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate();
       else socket.send(text);
     };
-    const cut = (): void => socket.terminate();
-    const session = new SocketHandler(this.#server, { send, cut });
+    const session = new SocketHandler(this.#server, { send, cut: () => socket.terminate() });
     socket.on("message", (data: Buffer, isBinary) => {
       if (isBinary) socket.close(CLOSE_CODE.unsupportedData);
       else void session.receive(data.toString("utf8"));
     });
-    socket.on("ping", (data: Buffer) =>
-      this.#server.tell("pong", null, { send: () => socket.pong(data), cut, signal: session.closed }),
-    );
     socket.on("close", () => session.close());
     // A broken connection is closed next; nothing else is to be done about it.
     socket.on("error", () => undefined);

@@ -120,11 +120,6 @@ export class TransactionHistory {
     return this.#all.findLastIndex((landed) => landed.slot <= slot) + 1;
   }
 
-  /** The transactions from `position` on, up to and including `slot`, oldest first. */
-  from(position: number, slot: number): readonly NotedTransaction[] {
-    return this.#all.slice(position, Math.max(position, this.lengthUpTo(slot)));
-  }
-
   /** Takes back the transactions of all slots after `slot`: their fork was abandoned. */
   forgetAfter(slot: number): void {
     this.#shortenTo(this.lengthUpTo(slot));

@@ -1,7 +1,7 @@
 /** Endpoints of one local chain with faults of their own, and the rules that odd nodes follow. */
 import type { Clock } from "../../src/core/runtime.ts";
 import type { EndpointOptions } from "../../src/solana/index.ts";
-import type { FaultRule, LocalChain } from "../../src/local/index.ts";
+import type { Fault, FaultRule, LocalChain } from "../../src/local/index.ts";
 import { NodeProxy, wayTo, type Odd, type ProxyRule } from "./node-proxy.ts";
 
 /** What goes wrong with a call to one endpoint. */
@@ -119,3 +119,12 @@ export function callingAllFinal(slot: number, err: unknown = null): OddRule {
     value: value.map(() => ({ slot, confirmations: null, err, confirmationStatus: "finalized" })),
   }));
 }
+
+/** The lie of a node whose status index has a hole: every signature is unknown to it. */
+export const NO_STATUSES: Fault = {
+  kind: "lie",
+  answer: (honest) => {
+    const { context, value } = honest as { context: unknown; value: readonly unknown[] };
+    return { context, value: value.map(() => null) };
+  },
+};

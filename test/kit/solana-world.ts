@@ -6,7 +6,6 @@ import {
   associatedTokenAddress,
   createLocalChain,
   type Fault,
-  NO_STATUSES,
   type RpcRequest,
 } from "../../src/local/index.ts";
 import type { EndpointFault, LedgerWorld, WorldWallet } from "../contracts/ledger.ts";
@@ -15,7 +14,7 @@ import { issuerOf } from "./issuer.ts";
 import { type NodeWay, NodeProxy, type ProxyRule, wayTo } from "./node-proxy.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 import { type Clock, silentLogger } from "../../src/core/runtime.ts";
-import { dropping } from "./odd-endpoints.ts";
+import { dropping, NO_STATUSES } from "./odd-endpoints.ts";
 
 /** How calls get to a local chain: handed over within the process, or through its HTTP listener, one or several at once. */
 export type Transport = "in process" | "over HTTP" | "in batches over HTTP";

@@ -1,6 +1,7 @@
 /** The faults that other tests ask the local chain for. */
 import { expect, test } from "vitest";
-import { NO_STATUSES, type RpcRequest } from "paystate/local";
+import type { RpcRequest } from "paystate/local";
+import { NO_STATUSES } from "../kit/odd-endpoints.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 

@@ -27,7 +27,7 @@ export async function connectOverPort(chain: LocalChain): Promise<Connection> {
 }
 
 /** An unmodified web3.js connection to a listener. */
-export function connectTo({ url }: Listener): Connection {
+function connectTo({ url }: Listener): Connection {
   const connection = new Connection(url, "confirmed");
   // web3.js has no way to end a connection, and would go on calling a chain that is closed with its test.
   const { _rpcWebSocket: socket } = connection as unknown as {

@@ -1,7 +1,7 @@
 /** Accounts in the encodings a caller may ask for. */
 import bs58 from "bs58";
 import { AddressLookupTableAccount } from "@solana/web3.js";
-import { ABSENT, type AccountState } from "../account-state.ts";
+import type { AccountState } from "../account-state.ts";
 import type { View } from "../chain-state.ts";
 import { type RpcCallOptions, readCount } from "./call.ts";
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
@@ -26,24 +26,6 @@ export function encodeAccount(account: AccountState | null, config: RpcCallOptio
     rentEpoch: RENT_EXEMPT_EPOCH,
     space: account.data.length,
   };
-}
-
-/**
- * An account as subscribers get it. One that is gone is shown as an empty one, and data too long for base58
- * is told to be so, since a notification cannot be answered with an error.
- */
-export function encodeAccountForNews(
-  account: AccountState | null,
-  config: RpcCallOptions,
-  view: View,
-): unknown {
-  const told = account ?? ABSENT;
-  const encoding = config["encoding"] ?? "binary";
-  const isLongText = (encoding === "binary" || encoding === "base58") && told.data.length > MAX_BASE58_BYTES;
-  if (!isLongText) return encodeAccount(told, config, view);
-  const shown = encodeAccount({ ...told, data: ABSENT.data }, config, view) as object;
-  const data = "error: data too large for bs58 encoding";
-  return { ...shown, data: encoding === "binary" ? data : [data, "base58"], space: told.data.length };
 }
 
 function encodeData(account: AccountState, config: RpcCallOptions, view: View): unknown {

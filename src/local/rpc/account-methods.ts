@@ -47,7 +47,7 @@ function getProgramAccounts(call: RpcCall): unknown {
 type DataFilter = (data: Uint8Array) => boolean;
 
 /** The condition that the `filters` of a call put to an account's data. Throws -32602. */
-export function readFilters(value: unknown): DataFilter {
+function readFilters(value: unknown): DataFilter {
   if (value === undefined || value === null) return () => true;
   if (!Array.isArray(value)) throw invalidParams("Invalid params: filters are a sequence.");
   if (value.length > MAX_FILTERS) throw invalidParams(`Too many filters provided; max ${MAX_FILTERS}`);

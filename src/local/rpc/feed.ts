@@ -1,7 +1,6 @@
 /** Tells subscribers about events on the chain, once an event has the subscribed commitment. */
 import type { Clock } from "../../core/runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
-import type { NotedTransaction } from "../transaction-history.ts";
 
 /** Events since the last look at a subscription. */
 interface News {
@@ -10,8 +9,6 @@ interface News {
   readonly slot: number;
   /** The one of the last look. */
   readonly lastSlot: number;
-  /** Transactions that reached the commitment meanwhile, oldest first. */
-  readonly transactions: readonly NotedTransaction[];
 }
 
 /** A message to a subscriber; the last message ends the subscription. */
@@ -37,17 +34,12 @@ export interface FeedListener {
   end(): void;
 }
 
-/** How far a subscriber was notified: up to a slot, and up to a place among all transactions. */
-interface Told {
-  readonly slot: number;
-  readonly position: number;
-}
-
 /** The subscriptions of one chain. */
 export class Feed {
   readonly #chain: ChainState;
   readonly #sleep: Clock["sleep"] | undefined;
-  readonly #told = new Map<FeedListener, Told>();
+  /** The slot up to which each subscriber was notified. */
+  readonly #told = new Map<FeedListener, number>();
   #isClosed = false;
   #isLookDue = false;
   #ticking: AbortController | undefined;
@@ -55,15 +47,14 @@ export class Feed {
   constructor(chain: ChainState, sleep: Clock["sleep"] | undefined) {
     this.#chain = chain;
     this.#sleep = sleep;
-    chain.observe(() => this.#changed());
+    chain.observe(() => this.#lookSoon());
   }
 
   /** From now on `subscriber` is notified. Throws when slots follow a clock without `sleep`. */
   add(subscriber: FeedListener): void {
     if (this.#isClosed) throw new Error("The local chain was closed.");
     this.#tick();
-    const slot = this.#chain.slotAt(subscriber.topic.commitment, this.#chain.currentSlot());
-    this.#told.set(subscriber, { slot, position: this.#chain.log.lengthUpTo(slot) });
+    this.#told.set(subscriber, this.#chain.slotAt(subscriber.topic.commitment, this.#chain.currentSlot()));
     // A signature may have landed already.
     this.#lookSoon();
   }
@@ -82,19 +73,9 @@ export class Feed {
     for (const subscriber of [...this.#told.keys()]) this.remove(subscriber);
   }
 
-  /** The chain did something. Where a fork took transactions back, others may soon stand in their places. */
-  #changed(): void {
-    if (this.#told.size === 0) return;
-    const { length } = this.#chain.log;
-    for (const [subscriber, told] of this.#told) {
-      if (told.position > length) this.#told.set(subscriber, { ...told, position: length });
-    }
-    this.#lookSoon();
-  }
-
   /** At the end of this turn, so that the answer to a call goes out before the news that it caused. */
   #lookSoon(): void {
-    if (this.#isLookDue) return;
+    if (this.#isLookDue || this.#told.size === 0) return;
     this.#isLookDue = true;
     setImmediate(() => {
       this.#isLookDue = false;
@@ -107,19 +88,17 @@ export class Feed {
     if (this.#told.size === 0) return;
     try {
       const head = this.#chain.currentSlot();
-      for (const [subscriber, told] of this.#told) this.#inform(subscriber, told, head);
+      for (const [subscriber, lastSlot] of this.#told) this.#inform(subscriber, lastSlot, head);
     } catch {
       for (const subscriber of [...this.#told.keys()]) subscriber.end();
     }
   }
 
-  #inform(subscriber: FeedListener, told: Told, head: number): void {
+  #inform(subscriber: FeedListener, lastSlot: number, head: number): void {
     const { topic } = subscriber;
     const slot = this.#chain.slotAt(topic.commitment, head);
-    const transactions = this.#chain.log.from(told.position, slot);
-    this.#told.set(subscriber, { slot, position: told.position + transactions.length });
-    const news = { chain: this.#chain, slot, lastSlot: told.slot, transactions };
-    for (const notice of topic.tell(news)) subscriber.notify(notice);
+    this.#told.set(subscriber, slot);
+    for (const notice of topic.tell({ chain: this.#chain, slot, lastSlot })) subscriber.notify(notice);
   }
 
   /** With slots that follow the clock, the chain has to look at the clock as long as it has subscribers. */

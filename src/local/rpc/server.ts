@@ -9,7 +9,6 @@ import { RPC_CODE, RpcError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { historyMethods } from "./history-methods.ts";
 import { toJson } from "./json.ts";
-import { deliver, type NotificationTarget } from "./notification-faults.ts";
 import { submissionMethods } from "./submission-methods.ts";
 import { tokenMethods } from "./token-methods.ts";
 
@@ -91,15 +90,9 @@ export class RpcServer {
     return this.#subscriptions - 1;
   }
 
-  /** Sends a notification, unless a fault is in its way. */
-  tell(method: string, result: unknown, { send, cut, signal }: NotificationTarget): void {
-    try {
-      const fault = this.#faults.decide({ transport: "websocket", method, params: [result] });
-      deliver(fault, result, { send, cut, wait: (ms) => this.#wait(ms, signal) });
-    } catch {
-      // What happens to a call by an error in a rule has no other form here.
-      cut();
-    }
+  /** The fault of a notification, if any. */
+  notificationFault(method: string, result: unknown): Fault | undefined {
+    return this.#faults.decide({ transport: "websocket", method, params: [result] });
   }
 
   /**

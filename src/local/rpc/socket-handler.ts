@@ -1,4 +1,5 @@
 /** A websocket session: its calls, subscriptions and notifications. */
+import type { Fault } from "../faults.ts";
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
 import type { RpcCall, RpcHandler } from "./call.ts";
 import type { Feed, Notice, FeedListener, Topic } from "./feed.ts";
@@ -39,11 +40,6 @@ export class SocketHandler {
         [`${name}Unsubscribe`, (call) => this.#unsubscribe(call)],
       ]),
     );
-  }
-
-  /** Aborts when the socket is gone. */
-  get closed(): AbortSignal {
-    return this.#closed.signal;
   }
 
   /** Takes a message of the client: one call, or a batch of them. */
@@ -105,8 +101,13 @@ export class SocketHandler {
 
   #notify(subscription: number, { notification: method }: Topic, { result, isLast }: Notice): void {
     if (isLast === true) this.#drop(subscription);
-    const send = (told: unknown): void =>
-      this.#wire.send(toJson({ jsonrpc: "2.0", method, params: { result: told, subscription } }));
-    this.#server.tell(method, result, { send, cut: () => this.#wire.cut(), signal: this.#closed.signal });
+    let fault: Fault | undefined;
+    try {
+      fault = this.#server.notificationFault(method, result);
+    } catch {
+      return this.#wire.cut();
+    }
+    if (fault?.kind === "drop" || fault?.kind === "hang") return;
+    this.#wire.send(toJson({ jsonrpc: "2.0", method, params: { result, subscription } }));
   }
 }
