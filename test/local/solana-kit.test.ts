@@ -35,7 +35,6 @@ import type { Funds, LocalChain } from "paystate/local";
 import { SOL, somebody } from "./kit.ts";
 import { listening, livingChain } from "./sockets.ts";
 
-
 /** A chain and kit's two clients of it. */
 async function kitWorld() {
   const chain = await livingChain();
