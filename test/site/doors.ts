@@ -71,3 +71,8 @@ export const PAGES_OF_SITE: readonly string[] = [
   "README.md",
   ...Object.values(FILES).flatMap((pages) => Object.values(pages)),
 ];
+
+/** The pages that users read: those of contributors, and the record of changes, are left out. */
+export const PAGES_FOR_USERS: readonly string[] = PAGES_OF_SITE.filter(
+  (page) => !["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].includes(page),
+);

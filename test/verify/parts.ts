@@ -24,6 +24,7 @@ const CHECKS: readonly Part[] = [
   script("format:check"),
   script("layers"),
   script("deadcode"),
+  script("words"),
   script("docs:check"),
   { ...script("package:check"), after: ["build"] },
 ];
