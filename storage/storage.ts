@@ -37,7 +37,7 @@ export interface TaskRecord
   /**
    * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
    * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
-   * of the key ends. Who has room, and who is next: README.md, "A limit".
+   * of the key ends. Who has room, and who is next: inside.md, "A limit".
    */
   readonly limits: readonly Limit[];
   /**
@@ -478,7 +478,7 @@ export interface ClaimRequest {
   readonly steps: number;
   readonly free: number;
   readonly limited: number;
-  /** So many deaths are counted against a task, one at least, before it is set aside as a dead letter (README.md, "A death"). */
+  /** So many deaths are counted against a task, one at least, before it is set aside as a dead letter (inside.md, "A death"). */
   readonly maxCrashes: number;
 }
 
@@ -550,7 +550,7 @@ export interface EngineStorage {
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
    * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). Suspects whose
-   * turn it is (README.md, "A death") come first in the answer, within the budget of their queues and the room of their keys. A
+   * turn it is (inside.md, "A death") come first in the answer, within the budget of their queues and the room of their keys. A
    * claim outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;

@@ -252,7 +252,7 @@ export interface RoutingLedger {
    * Checks a swap that a stranger has built (base64, unsigned) against its terms: who signs, which programs are called,
    * what the swap instruction states. Then enough endpoints run it at confirmed, and what the run leaves the taker must
    * keep the terms; `rent` is in lamports, what the taker pays for token accounts of its own. A run proves the present
-   * state alone: see `solana/README.md`, *Swaps of strangers*.
+   * state alone: see `solana/facts.md`, *Swaps of strangers*.
    */
   checkForeignSwap(
     putativeTransaction: string,

@@ -11,7 +11,7 @@ import type { show as Show } from "./hosts/page.ts";
 import { payThrough } from "./pay-through.ts";
 import { bring, project, run } from "./project.ts";
 
-const PAGE = "src/service/runtimes.md";
+const PAGE = "examples/deploy/README.md";
 
 const WEBPACK = `
   import webpack from "webpack";

@@ -35,7 +35,7 @@ function prepare(): void {
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), '{ "private": true }');
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: NEST_SETTINGS }));
-  writeFileSync(join(folder, "main.ts"), blockOf("src/service/runtimes.md", "ts nest"));
+  writeFileSync(join(folder, "main.ts"), blockOf("examples/deploy/README.md", "ts nest"));
 }
 
 /** Adds the tests to those of the package. */

@@ -17,7 +17,7 @@ interface Settings {
   readonly error: string | undefined;
 }
 
-const ROWS = tableOf("src/service/runtimes.md", "## CommonJS").map(
+const ROWS = tableOf("examples/deploy/README.md", "### CommonJS").map(
   ([module, resolution, file, answer]): Settings => ({
     module: codeIn(module)[0] ?? "none",
     moduleResolution: codeIn(resolution)[0] ?? "none",

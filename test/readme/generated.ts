@@ -105,7 +105,7 @@ function limits(present: readonly Row[]): readonly Row[] {
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   "ARCHITECTURE.md": [diagrams(async () => [await drawnRooms()])],
   "src/guide/errors.md": [rest("<!-- npm run pages writes the sections below -->", errorSections)],
-  "examples/patterns/README.md": [
+  "examples/README.md": [
     diagrams(async () =>
       Object.values(patterns).map(({ flow }) => `${mermaidText(readChart(flow.machine))}\n`),
     ),
@@ -115,8 +115,8 @@ const PARTS: Readonly<Record<string, readonly Part[]>> = {
   ],
   "machines/wallet-transfer.svg": [async () => `${await drawMachines(["wallet-transfer"], "svg")}\n`],
   "src/http/README.md": [table("## Limits", limits), table("## Webhooks", () => events)],
-  "src/solana/README.md": [table("### Every read", () => reads)],
-  "src/telemetry/README.md": [table("## Instruments", () => instruments)],
+  "src/solana/facts.md": [table("## Every read", () => reads)],
+  "src/payments/operator/README.md": [table("### Instruments", () => instruments)],
 };
 
 export const GENERATED: readonly string[] = Object.keys(PARTS);

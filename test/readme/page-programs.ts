@@ -7,20 +7,19 @@ export const PAGE_OF = {
   cors: "src/http/README.md",
   embed: "src/service/README.md",
   engine: "src/engine/README.md",
-  guide: "src/engine/README.md",
   inspect: "src/engine/README.md",
   keep: "src/engine/README.md", // modules: retention
   later: "storage/README.md",
-  prometheus: "src/telemetry/README.md",
+  prometheus: "src/payments/operator/README.md",
   queries: "src/engine/README.md", // modules: host-sql
-  receive: "src/payments/webhooks/README.md",
+  receive: "src/client/README.md",
   search: "src/engine/README.md", // modules: search
   schedule: "src/engine/README.md", // modules: schedules
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
   throughput: "src/guide/limits.md",
   transact: "src/engine/README.md", // modules: host-sql
-  verify: "src/payments/webhooks/README.md",
+  verify: "src/client/README.md",
   within: "src/engine/README.md", // modules: host-sql
 } as const;
 

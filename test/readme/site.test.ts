@@ -1,8 +1,8 @@
 /** The site leads to the pages that the first page leads to. */
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { DOORS, PAGES_OF_SITE } from "../site/doors.ts";
-import { linksOf, ROOT } from "./page.ts";
+import { DOORS, INDEX, PAGES_FOR_USERS, PAGES_OF_SITE } from "../site/doors.ts";
+import { linksOf, ROOT, textOf } from "./page.ts";
 
 test("each page that the first page names is in the sidebar of the site, and each page there exists", () => {
   const named = linksOf("README.md").flatMap((link) => link.split("#")[0] ?? []);
@@ -16,6 +16,16 @@ test("the doors of the site begin with what is read first", () => {
   expect([charts, payments, operate]).toEqual([
     "/src/guide/durable-chart",
     "/src/guide/take-a-payment",
-    "/src/service/mainnet",
+    "/examples/deploy/",
   ]);
+});
+
+test("users have eighteen pages at most, of 220 kB, each with a reader and a question", () => {
+  expect(PAGES_FOR_USERS.length).toBeLessThanOrEqual(18);
+  const bytes = PAGES_FOR_USERS.map((page) => Buffer.byteLength(textOf(page)));
+  expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(220_000);
+  for (const { reader, question } of INDEX) {
+    expect(reader).not.toBe("");
+    expect(question).toMatch(/\?$/);
+  }
 });

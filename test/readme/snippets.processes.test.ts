@@ -77,11 +77,8 @@ test("U2: a block of code without a name is a part of a program, and there are f
     [...textOf(page).matchAll(/^```(ts|js)$/gm)].map(([, language]) => `${page}: ${language}`),
   );
   expect(unnamed).toEqual([
-    // A logger's options, and an adapter for another one.
+    // A logger's options.
     "examples/deploy/README.md: js",
-    "examples/deploy/README.md: js",
-    // Lines of a router.
-    "src/service/README.md: js",
     // The loop of a test runner.
     "storage/README.md: ts",
   ]);
@@ -202,15 +199,6 @@ test("a table of one's own keeps its row, also once it has another column", asyn
   await storage.install([orders]);
   expect(await storage.find({ table: orders, key: "o-1" })).toMatchObject([{ customer: "ada", note: "" }]);
   await storage.close();
-});
-
-test("the guide's chart is killed while it charges: it charges again under the same key, and thanks once", async () => {
-  const first = run("guide");
-  await first.says(/charging 4242/);
-  await first.stop();
-  const second = run("guide");
-  expect(await second.ended, second.output()).toBe(0);
-  expect(second.output()).toMatch(/^charging 4242\nthank you, (receipt order-1:[0-9a-v]{19}:\d+)\n\1\n$/);
 });
 
 test("the embedded service takes a payment to its end with a key of the command, and ends on SIGTERM", async () => {

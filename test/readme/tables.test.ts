@@ -36,16 +36,16 @@ test.each([
   expect(listed.toSorted()).toEqual([...fieldsOf(file, name), ...(OF_MODULES[factory] ?? [])].toSorted());
 });
 
-test("the page of webhooks lists all options of them", () => {
-  const listed = tableOf("src/payments/webhooks/README.md", "**`webhooks`**").flatMap(([name]) =>
-    codeIn(name),
-  );
+test("the page of the service lists all options of webhooks", () => {
+  const listed = tableOf("src/service/README.md", "**`webhooks`**").flatMap(([name]) => codeIn(name));
   const options = paymentServiceOptions.shape.webhooks.unwrap().shape;
   expect(listed.toSorted()).toEqual(Object.keys(options).toSorted());
 });
 
 test("the page of metrics lists every channel", () => {
-  const channels = tableOf("src/telemetry/README.md", "## Channels").flatMap(([name]) => codeIn(name));
+  const channels = tableOf("src/payments/operator/README.md", "### Channels").flatMap(([name]) =>
+    codeIn(name),
+  );
   const topics = [requestAnswered, taskEnded, webhookCalled, nodeAsked];
   expect(channels).toEqual(topics.map(({ name }) => name));
 });
@@ -71,7 +71,7 @@ test("each dependency is named with its reason", () => {
     "dependencies" | "peerDependencies" | "optionalDependencies",
     Record<string, string>
   >;
-  const page = textOf("src/guide/dependencies.md");
+  const page = textOf("src/guide/questions.md");
   const listed = [...page.matchAll(/^- `([^`]+)`(?: \([a-z ]+\))?: \S.+\.$/gm)].map(([, name = ""]) => name);
   const needed = [
     ...Object.keys(manifest.dependencies),

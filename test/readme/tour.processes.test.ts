@@ -6,7 +6,7 @@ import { blocksOf, textOf } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
-const PAGE = "src/cli/README.md";
+const PAGE = "src/cli/by-hand.md";
 
 let scratch = "";
 beforeEach(() => {

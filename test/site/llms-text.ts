@@ -1,6 +1,7 @@
 /** `llms.txt` and the text of each page beside the site, for readers that are programs. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { INDEX } from "./doors.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -10,7 +11,9 @@ function introduced(page: string): string {
   const [, title = page] = /^# (.+)$/m.exec(text) ?? [];
   const [, paragraph = ""] = /^# .+\n\n(?:\*\*)?([A-Z][^\n]+)/m.exec(text) ?? [];
   const [sentence = ""] = paragraph.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").split(/(?<=\.) /);
-  return `- [${title}](${page}): ${sentence.replaceAll("**", "")}`;
+  const { question } = INDEX.find(({ file }) => file === page) ?? {};
+  const asked = question === undefined ? "" : ` Answers: ${question}`;
+  return `- [${title}](${page}): ${sentence.replaceAll("**", "")}${asked}`;
 }
 
 /** Writes `llms.txt`, and each page under its own path. */

@@ -46,7 +46,7 @@ const messages = (): readonly Text[] => {
 };
 
 const pages = (): readonly Text[] =>
-  PAGES_FOR_USERS.map((place) => ({ place, sentences: pageSentences(textOf(place)) }));
+  [...PAGES_FOR_USERS, "SECURITY.md"].map((place) => ({ place, sentences: pageSentences(textOf(place)) }));
 
 /** The texts of each group. */
 export const GROUPS = { comments, messages, pages } as const;

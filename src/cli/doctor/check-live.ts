@@ -1,4 +1,4 @@
-/** Checks before a service goes live: what a program can see of the page `src/service/mainnet.md`. */
+/** Checks before a service goes live: what a program can see of the page `examples/deploy/README.md`. */
 import { isIP } from "node:net";
 import { parseAmount } from "../../core/amount.ts";
 import { MAINNET_GENESIS } from "../../payments/frame/assets/assets.ts";

@@ -8,7 +8,7 @@ import { Deployment, payInEveryWay, payOnce, type ChainToTry } from "../../deplo
 
 afterAll(leaveNothing);
 
-const PAGE = "src/service/mainnet.md";
+const PAGE = "examples/deploy/README.md";
 const SOL = 1_000_000_000n;
 
 async function surfpoolToTry(): Promise<ChainToTry> {

@@ -9,7 +9,7 @@ import { units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { tableIn, textOf } from "../../readme/page.ts";
 
-const PAGE = "src/http/README.md";
+const PAGE = "src/guide/limits.md";
 
 /** The fee that is quoted for 10 of an asset, shared equally: `3.1 = 1 + 2 + 0.1`, network, routing and rent. */
 async function quoted(
@@ -79,7 +79,7 @@ test("Q15: the quoted fee is kept whole once somebody was paid, and nothing of i
 
 test("Q15: every page and the OpenAPI document say it alike", () => {
   const said = /kept whole/;
-  for (const page of [PAGE, "src/payments/private/README.md"]) {
+  for (const page of ["src/http/README.md", "src/payments/private/README.md"]) {
     expect(textOf(page), page).toMatch(said);
     expect(textOf(page), page).not.toContain("what is not needed goes back");
   }
