@@ -109,7 +109,7 @@ export const ERRORS = {
   },
   INVALID_ASSET: {
     status: 400,
-    message: "The asset is not one that this service moves.",
+    message: "This service does not move the asset.",
     details: z.object({ asset: text }),
   },
   INVALID_API_KEY: {

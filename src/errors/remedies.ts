@@ -87,7 +87,7 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } =
   UNSUPPORTED_MEDIA_TYPE: "Send JSON with `Content-Type: application/json`.",
   INVALID_QUOTE: {
     not_found: "Check the id, and that the key belongs to the account of the quote.",
-    expired: closing("Refresh the quote, or get a new one: no transaction will use this one as it is."),
+    expired: closing("Refresh the quote, or get a new one: this quote is closed as it stands."),
     used: "Read the transaction that `GET /v1/quotes/{quoteId}` names: it is this quote's payment. Get a new quote only for another payment.",
     price_moved: closing(
       "Refresh the quote, or get a new one: the price has changed by more than this one allows.",
@@ -114,7 +114,7 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } =
   IDEMPOTENCY_KEY_REUSED:
     "Use a new key for a new request; repeat the first body, or read `details.transactionId`, for its answer.",
   VOLUME_LIMIT_EXCEEDED:
-    "Wait until part of the window has passed, or ask the operator for a higher limit. What was cancelled or has failed keeps its share until then.",
+    "Wait until part of the window has passed, or ask the operator for a higher limit. Cancelled and failed transactions keep their share until then.",
   RATE_LIMIT_EXCEEDED: "Wait `details.retryAfter` seconds.",
   INTERNAL_ERROR:
     "Send the same request again with its Idempotency-Key, and tell the operator `details.requestId`.",

@@ -180,7 +180,7 @@ export const GAUGES: readonly GaugeInstrument[] = [
   ),
   {
     name: "paystate.watches",
-    description: "What this process follows on the chain",
+    description: "Subjects that this process follows on the chain",
     labels: ["kind"],
     valuesOf: ({ watches }) =>
       Object.entries(watches).map(([kind, { watched }]) => ({ value: watched, labels: { kind } })),

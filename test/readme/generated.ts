@@ -80,7 +80,7 @@ function errorSections(): string {
   const sections = Object.entries(ERRORS).map(([name, { status, message }]) => {
     const remedies = remediesOf(name as ErrorCode);
     const lines = remedies.map(({ reason, remedy }) =>
-      reason === null ? `**What to do:** ${remedy}` : `- \`${reason}\`: ${remedy}`,
+      reason === null ? `**Remedy:** ${remedy}` : `- \`${reason}\`: ${remedy}`,
     );
     return `## ${name}\n\n${status}. ${message}\n\n${lines.join("\n")}\n`;
   });

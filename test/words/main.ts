@@ -9,7 +9,7 @@ import { GROUPS, type Group } from "./texts.ts";
 const BOUNDS: Readonly<Record<Group, Partial<Record<Fault, number>>>> = {
   comments: { opening: 38, pronouns: 8 },
   messages: {},
-  pages: {},
+  pages: { opening: 0, pronouns: 0, length: 0 },
 };
 
 const FAULTS: readonly Fault[] = ["opening", "pronouns", "length"];

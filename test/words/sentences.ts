@@ -47,12 +47,12 @@ function plain(line: string): string {
     .replace(/^\s*(?:[-*>]|\d+\.|#+)\s+(?:\[.\] )?/, "");
 }
 
-/** The sentences of a page: of its paragraphs, its lists, and each cell of its tables; code and diagrams are left out. */
+/** The sentences of a page: of its paragraphs, its lists, and each cell of its tables; headings, code and diagrams are left out. */
 export function pageSentences(page: string): readonly Sentence[] {
   let isCode = false;
   return page.split("\n").flatMap((line, index) => {
     if (line.startsWith("```")) isCode = !isCode;
-    if (isCode || line.startsWith("```") || /^\|[ :|-]+\|$/.test(line)) return [];
+    if (isCode || /^(?:```|#)/.test(line) || /^\|[ :|-]+\|$/.test(line)) return [];
     const cells = line.startsWith("|") ? plain(line).split("|") : [plain(line)];
     return cells.flatMap((cell) => sentencesIn(cell, index + 1));
   });

@@ -53,7 +53,6 @@ test("pages are read by paragraph and by cell, without code, with the text of th
     "- **Bold.** Two sentences.",
   ].join("\n");
   expect(pageSentences(page).map(({ text }) => text)).toEqual([
-    "Names",
     "name",
     "meaning",
     "X",

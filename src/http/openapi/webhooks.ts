@@ -16,7 +16,7 @@ export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.confirmed": "The transaction is confirmed on the chain.",
   "transaction.completed": "The transaction is final.",
   "transaction.failed":
-    "The transaction failed; `reason` says why. Of a private payroll, `recipients` say who was paid all the same.",
+    "The transaction failed; `reason` says why. In a private payroll, `recipients` name the paid ones.",
   "transaction.deposit_received":
     "Private mode: money of the order's asset has become final at its deposit address; `received` and `remaining` are sums.",
   "transaction.held": "Private mode: the money of the order is held until the operator has looked at it.",
