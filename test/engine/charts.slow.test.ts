@@ -1,4 +1,4 @@
-/** Charts mean the same durably as under `createActor`, also when the process dies at any commit. */
+/** What random charts cannot draw means the same durably as under `createActor`, also when the process dies at any commit. */
 import { describe, expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { Death } from "../kit/mortal.ts";
@@ -6,28 +6,10 @@ import { byDepth, EXPLORING_MS, QUICK, drawn, THOROUGH } from "../kit/thorough.t
 import type { ChartCase } from "./charts/chart-case.ts";
 import { events } from "./charts/events.ts";
 import { families } from "./charts/families.ts";
-import { generations } from "./charts/generations.ts";
 import { actorLife, durableLife } from "./charts/lives.ts";
-import { processes } from "./charts/processes.ts";
-import { regions } from "./charts/regions.ts";
-import { requests } from "./charts/requests.ts";
-import { routines } from "./charts/routines.ts";
-import { structures } from "./charts/structures.ts";
-import { timing } from "./charts/timing.ts";
 import { charts6 } from "./xstate6/charts.ts";
 
-const corpus: readonly ChartCase[] = [
-  ...requests,
-  ...processes,
-  ...families,
-  ...structures,
-  ...events,
-  ...timing,
-  ...regions,
-  ...generations,
-  ...routines,
-  ...charts6,
-];
+const corpus: readonly ChartCase[] = [...families, ...events, ...charts6];
 
 /**
  * All deaths at commits, or a sample of them in a short run: SQLite makes lives ten times as long. The few charts of

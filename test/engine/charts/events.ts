@@ -1,226 +1,18 @@
-/** Charts that differ in which events they take: partial descriptors, guards made of guards, reentering, routers. */
+/** Charts without children that do what no random chart does: enqueue, emit, route, compute ids, keep what JSON loses. */
 import {
-  and,
   assign,
+  cancel,
   createMachine,
+  emit,
   enqueueActions,
   fromPromise,
-  not,
-  or,
+  log,
   raise,
+  sendTo,
   setup,
-  stateIn,
   stopChild,
 } from "xstate";
 import type { ChartCase } from "./chart-case.ts";
-
-const descriptors: ChartCase = {
-  name: "partial event descriptors, the longest first, and an event that an inner state forbids",
-  make: ({ note }) =>
-    setup({ types: { events: {} as { type: string } } }).createMachine({
-      id: "pointer",
-      initial: "up",
-      on: {
-        "*": { actions: ({ event }) => note(`root: ${event.type}`) },
-        "key.*": { actions: ({ event }) => note(`root, key: ${event.type}`) },
-      },
-      states: {
-        up: {
-          on: {
-            "mouse.*": { actions: ({ event }) => note(`some mouse: ${event.type}`) },
-            "mouse.down": "down",
-            "key.escape": {},
-          },
-        },
-        down: {
-          on: {
-            "mouse.*": { target: "up", guard: ({ event }) => event.type !== "mouse.move.slow" },
-            "mouse.move.*": { actions: ({ event }) => note(`a move: ${event.type}`) },
-            "*": { actions: ({ event }) => note(`down: ${event.type}`) },
-          },
-        },
-      },
-    }),
-  script: [
-    "mouse.move",
-    "key.escape",
-    "key.enter",
-    "mouse.down",
-    "mouse.move.slow",
-    "key.enter",
-    "mouse.up",
-    "mouse",
-  ],
-  ends: "up",
-};
-
-const combinedGuards: ChartCase = {
-  name: "guards made of guards: and, or, not, stateIn, with params",
-  make: ({ note }) =>
-    setup({
-      types: {
-        context: {} as { keys: number },
-        events: {} as { type: "TAKE_KEY" } | { type: "OPEN" } | { type: "TOGGLE" } | { type: "SHUT" },
-      },
-      guards: {
-        hasKeys: ({ context }, { least }: { least: number }) => context.keys >= least,
-        isArmed: stateIn({ alarm: "armed" }),
-        isBad: and([stateIn({ alarm: "armed" }), not("isOpen")]),
-        isOpen: stateIn({ door: "open" }),
-      },
-      actions: { note: (_, { text }: { text: string }) => note(text) },
-    }).createMachine({
-      id: "house",
-      context: { keys: 0 },
-      type: "parallel",
-      on: { TAKE_KEY: { actions: assign({ keys: ({ context }) => context.keys + 1 }) } },
-      states: {
-        door: {
-          initial: "shut",
-          states: {
-            shut: {
-              on: {
-                OPEN: [
-                  { guard: and([{ type: "hasKeys", params: { least: 1 } }, not("isArmed")]), target: "open" },
-                  {
-                    guard: or([{ type: "hasKeys", params: { least: 3 } }, not(or(["isBad", "isArmed"]))]),
-                    target: "forced",
-                  },
-                  { actions: { type: "note", params: { text: "refused" } } },
-                ],
-              },
-            },
-            open: { on: { SHUT: "shut" } },
-            forced: { type: "final" },
-          },
-        },
-        alarm: {
-          initial: "armed",
-          states: {
-            armed: { on: { TOGGLE: "off", SHUT: { guard: "isOpen", target: "off" } } },
-            off: { on: { TOGGLE: { guard: not(stateIn("#house.door.open")), target: "armed" } } },
-          },
-        },
-      },
-    }),
-  script: [
-    "OPEN",
-    "TAKE_KEY",
-    "OPEN",
-    "TOGGLE",
-    "OPEN",
-    "TOGGLE",
-    "SHUT",
-    "TOGGLE",
-    "TAKE_KEY",
-    "TAKE_KEY",
-    "OPEN",
-  ],
-  ends: { door: "forced", alarm: "armed" },
-};
-
-const reentering: ChartCase = {
-  name: "transitions inside a state and out of it, reentering, with timers that begin again or go on",
-  make: ({ note }) => {
-    const told = (name: string) => ({
-      entry: () => note(`into ${name}`),
-      exit: () => note(`out of ${name}`),
-    });
-    return createMachine({
-      id: "editor",
-      initial: "editing",
-      states: {
-        editing: {
-          ...told("editing"),
-          type: "parallel",
-          after: { 1_000: "saved" },
-          on: {
-            INSIDE: ".text.selected",
-            AGAIN: { target: "editing", reenter: true },
-            SAME: { target: "editing" },
-            NOTHING: { actions: () => note("nothing") },
-          },
-          states: {
-            text: {
-              ...told("text"),
-              initial: "plain",
-              on: {
-                UP: { target: "text", reenter: true },
-                BOTH: [{ target: [".selected", "#editor.editing.menu.open"] }],
-              },
-              states: { plain: told("plain"), selected: { ...told("selected"), after: { 400: "plain" } } },
-            },
-            menu: {
-              ...told("menu"),
-              initial: "shut",
-              states: { shut: told("shut"), open: { ...told("open"), on: { UP: "shut" } } },
-            },
-          },
-        },
-        saved: { type: "final" },
-      },
-    });
-  },
-  script: ["INSIDE", 300, "NOTHING", "BOTH", 400, "UP", "SAME", 200, "AGAIN", 999, 1],
-  ends: "saved",
-};
-
-const router: ChartCase = {
-  name: "routing through chosen states, and outputs of nested final states",
-  make: ({ note }) =>
-    setup({
-      types: {
-        context: {} as { points: number; path: string[] },
-        input: {} as { points: number },
-        events: {} as { type: "CHECK" } | { type: "ADD"; points: number } | { type: "SETTLE" },
-      },
-    }).createMachine({
-      id: "router",
-      context: ({ input }) => ({ points: input.points, path: [] }),
-      initial: "collecting",
-      states: {
-        collecting: {
-          initial: { target: "ready", actions: () => note("begun") },
-          states: {
-            ready: {
-              on: {
-                ADD: { actions: assign({ points: ({ context, event }) => context.points + event.points }) },
-                CHECK: "first",
-              },
-            },
-            first: {
-              entry: raise({ type: "SETTLE" }),
-              always: [
-                { guard: ({ context }) => context.points > 10, target: "second" },
-                { target: "ready", actions: assign({ points: ({ context }) => context.points + 1 }) },
-              ],
-              exit: assign({ path: ({ context }) => [...context.path, "first"] }),
-            },
-            second: {
-              entry: [raise({ type: "SETTLE" }), () => note("second")],
-              on: {
-                SETTLE: {
-                  target: "third",
-                  actions: assign({ path: ({ context }) => [...context.path, "second"] }),
-                },
-              },
-            },
-            third: { type: "final", output: ({ context }) => ({ grade: context.points > 20 ? "A" : "B" }) },
-          },
-          onDone: [
-            { guard: ({ event }) => (event.output as { grade: string }).grade === "A", target: "honoured" },
-            { target: "passed", actions: ({ event }) => note(JSON.stringify(event.output)) },
-          ],
-        },
-        honoured: { type: "final", output: { honours: true } },
-        passed: { type: "final", output: ({ context }) => context.path },
-      },
-      output: ({ event, context }) => [(event as unknown as { output: unknown }).output, context.points],
-    }),
-  input: { points: 9 },
-  script: ["CHECK", "CHECK", { type: "ADD", points: 1 }, "CHECK"],
-  ends: "passed",
-};
 
 const selfSending: ChartCase = {
   name: "action bodies that send to their own chart",
@@ -338,12 +130,134 @@ const routed: ChartCase = {
   ends: "thanks",
 };
 
-export const events: readonly ChartCase[] = [
-  descriptors,
-  combinedGuards,
-  reentering,
-  router,
-  selfSending,
-  enqueued,
-  routed,
-];
+class NotPlain extends Error {}
+
+const values: ChartCase = {
+  name: "values that JSON loses",
+  make: () =>
+    createMachine({
+      id: "values",
+      context: {
+        at: new Date(86_400_000),
+        seen: new Set(["a"]),
+        counts: new Map<string, unknown>([["a", { n: 1n }]]),
+        nothing: undefined,
+        odd: [Number.NaN, -0, Infinity],
+        where: new URL("https://example.com/a?b=c"),
+        bytes: new Uint8Array([1, 2, 255]),
+        error: new RangeError("far", { cause: new NotPlain("inner") }),
+      },
+      initial: "first",
+      states: {
+        first: {
+          on: {
+            NEXT: {
+              target: "second",
+              actions: assign({
+                at: ({ context, event }: never) =>
+                  new Date((context as { at: Date }).at.getTime() + (event as { by: number }).by),
+                counts: ({ context }: never) =>
+                  new Map((context as { counts: Map<string, number> }).counts).set("b", 2),
+              }),
+            },
+          },
+        },
+        second: { type: "final" },
+      },
+      output: ({ context }: { context: { counts: unknown } }) => context.counts,
+    } as never),
+  script: [{ type: "NEXT", by: 5 }],
+  ends: "second",
+};
+
+const computedIds: ChartCase = {
+  name: "delayed events to itself, cancelled by a computed id",
+  make: ({ note }) =>
+    setup({
+      types: {
+        context: {} as { asked: number },
+        events: {} as
+          | { type: "ASK"; topic: string }
+          | { type: "DROP"; topic: string }
+          | { type: "REMIND"; topic: string },
+      },
+      delays: { growing: ({ context }) => context.asked * 100 },
+    }).createMachine({
+      id: "reminders",
+      context: { asked: 0 },
+      on: {
+        ASK: {
+          actions: [
+            assign({ asked: ({ context }) => context.asked + 1 }),
+            sendTo(
+              ({ self }) => self,
+              ({ event }) => ({ type: "REMIND", topic: event.topic }),
+              { id: "self", delay: 50 },
+            ),
+            enqueueActions(({ enqueue, event: { topic } }) => {
+              enqueue.raise({ type: "REMIND", topic: `${topic}, raised` }, { id: topic, delay: "growing" });
+            }),
+          ],
+        },
+        DROP: { actions: [cancel(({ event }) => event.topic), cancel("unknown")] },
+        REMIND: { actions: ({ event }) => note(`remind of ${event.topic}`) },
+      },
+    }),
+  script: [
+    { type: "ASK", topic: "milk" },
+    60,
+    { type: "ASK", topic: "bread" },
+    { type: "DROP", topic: "milk" },
+    100,
+    40,
+    60,
+    { type: "DROP", topic: "bread" },
+  ],
+  ends: {},
+};
+
+const order: ChartCase = {
+  name: "order with raised and emitted events",
+  make: ({ note }) =>
+    setup({
+      types: {
+        context: {} as { total: bigint; paid: bigint },
+        events: {} as { type: "ADD"; price: bigint } | { type: "PAY"; amount: bigint } | { type: "SETTLED" },
+        emitted: {} as { type: "paid"; amount: bigint },
+      },
+      actions: { thank: () => note("thank you") },
+      guards: { covers: ({ context }) => context.paid >= context.total },
+    }).createMachine({
+      id: "order",
+      context: { total: 0n, paid: 0n },
+      initial: "open",
+      states: {
+        open: {
+          on: {
+            ADD: { actions: assign({ total: ({ context, event }) => context.total + event.price }) },
+            PAY: {
+              actions: enqueueActions(({ enqueue, context, event, check }) => {
+                enqueue.assign({ paid: context.paid + event.amount });
+                enqueue(emit({ type: "paid", amount: event.amount }));
+                enqueue(log("a payment"));
+                enqueue("thank");
+                const isCovered = check(() => context.paid + event.amount >= context.total);
+                if (isCovered) enqueue(raise({ type: "SETTLED" }));
+              }),
+            },
+            SETTLED: "settled",
+          },
+        },
+        settled: { type: "final" },
+      },
+      output: ({ context }) => context.paid - context.total,
+    }),
+  script: [
+    { type: "ADD", price: 10n ** 20n },
+    { type: "PAY", amount: 1n },
+    { type: "PAY", amount: 10n ** 20n },
+  ],
+  ends: "settled",
+};
+
+export const events: readonly ChartCase[] = [selfSending, enqueued, routed, values, computedIds, order];

@@ -1,7 +1,7 @@
-/** Charts with children: invoked machines, spawned ones, messages between them. */
+/** Charts with children: spawned, forwarded to, stopped, found by computed ids and by the system; failing as they begin. */
 import {
   assign,
-  cancel,
+  createMachine,
   forwardTo,
   fromPromise,
   sendParent,
@@ -40,50 +40,6 @@ const paymentOf = ({ call, note }: Outside) =>
     },
     output: ({ context }) => ({ receipt: context.receipt }),
   });
-
-const invokedMachine: ChartCase = {
-  name: "an invoked machine, left and entered again",
-  make: (outside) =>
-    setup({
-      types: { context: {} as { receipts: unknown[] } },
-      actors: { payment: paymentOf(outside) },
-    }).createMachine({
-      id: "checkout",
-      context: { receipts: [] },
-      initial: "paying",
-      states: {
-        paying: {
-          invoke: {
-            id: "pay",
-            src: "payment",
-            input: ({ context }) => ({ amount: context.receipts.length + 1 }),
-            onDone: {
-              target: "paid",
-              actions: assign({ receipts: ({ context, event }) => [...context.receipts, event.output] }),
-            },
-          },
-          on: { LEAVE: "away" },
-        },
-        away: { on: { BACK: "paying" } },
-        paid: {
-          on: { MORE: "paying" },
-          always: { guard: ({ context }) => context.receipts.length > 1, target: "end" },
-        },
-        end: { type: "final" },
-      },
-      output: ({ context }) => context.receipts,
-    }),
-  script: [
-    "LEAVE",
-    "BACK",
-    { fail: "charge", with: "declined" },
-    1_000,
-    { answer: "charge", with: "r1" },
-    "MORE",
-    { answer: "charge", with: "r2" },
-  ],
-  ends: "end",
-};
 
 const childPerItem: ChartCase = {
   name: "a child per item",
@@ -137,59 +93,6 @@ const childPerItem: ChartCase = {
   ends: "finished",
 };
 
-const conversation: ChartCase = {
-  name: "parent and child that send to each other, with delays",
-  make: ({ note }) =>
-    setup({
-      types: {
-        context: {} as { pongs: number },
-        events: {} as { type: "PING" } | { type: "PONG" } | { type: "STOP" } | { type: "HUSH" },
-      },
-      actors: {
-        ponger: setup({
-          types: { context: {} as { pings: number }, events: {} as { type: "PING" } | { type: "HUSH" } },
-        }).createMachine({
-          id: "ponger",
-          context: { pings: 0 },
-          on: {
-            PING: {
-              actions: [
-                assign({ pings: ({ context }) => context.pings + 1 }),
-                ({ context }) => note(`ping ${context.pings}`),
-                sendParent({ type: "PONG" }, { delay: 500, id: "pong" }),
-              ],
-            },
-            HUSH: { actions: cancel("pong") },
-          },
-        }),
-      },
-    }).createMachine({
-      id: "pinger",
-      context: { pongs: 0 },
-      initial: "playing",
-      states: {
-        playing: {
-          invoke: { id: "ponger", src: "ponger" },
-          entry: sendTo("ponger", { type: "PING" }),
-          on: {
-            PONG: {
-              actions: [
-                assign({ pongs: ({ context }) => context.pongs + 1 }),
-                sendTo("ponger", { type: "PING" }, { delay: 250 }),
-              ],
-            },
-            HUSH: { actions: forwardTo("ponger") },
-            STOP: "over",
-          },
-        },
-        over: { type: "final" },
-      },
-      output: ({ context }) => context.pongs,
-    }),
-  script: [500, 250, "HUSH", 500, "STOP"],
-  ends: "over",
-};
-
 const stopped: ChartCase = {
   name: "children that are stopped by name",
   make: (outside) =>
@@ -221,10 +124,193 @@ const addresses: ChartCase = {
   ends: "authorized",
 };
 
+const byComputedIds: ChartCase = {
+  name: "children begun, told and stopped by computed ids, known to the system by name",
+  make: ({ note }) =>
+    setup({
+      types: {
+        context: {} as { open: string[] },
+        events: {} as
+          | { type: "JOIN"; who: string }
+          | { type: "SAY"; to: string; text: string }
+          | { type: "LEAVE"; who: string }
+          | { type: "ANNOUNCE"; text: string },
+      },
+      actors: {
+        guest: setup({
+          types: { context: {} as { name: string; heard: number }, input: {} as { name: string } },
+        }).createMachine({
+          id: "guest",
+          context: ({ input }) => ({ ...input, heard: 0 }),
+          on: {
+            HEAR: {
+              actions: [
+                assign({ heard: ({ context }) => context.heard + 1 }),
+                ({ context, event }) =>
+                  note(
+                    `${context.name} hears ${(event as unknown as { text: string }).text} (${context.heard})`,
+                  ),
+              ],
+            },
+          },
+        }),
+        board: createMachine({
+          id: "board",
+          on: { POST: { actions: ({ event }) => note(`board: ${event["text"]}`) } },
+        }),
+      },
+    }).createMachine({
+      id: "room",
+      context: { open: [] },
+      invoke: { id: "board", src: "board", systemId: "the-board" },
+      on: {
+        JOIN: {
+          actions: [
+            spawnChild("guest", {
+              id: ({ event }) => event.who,
+              input: ({ event }) => ({ name: (event as { who: string }).who }),
+            }),
+            assign({ open: ({ context, event }) => [...context.open, event.who] }),
+          ],
+        },
+        SAY: {
+          actions: sendTo(
+            ({ event }) => event.to,
+            ({ event }) => ({ type: "HEAR", text: event.text }) as never,
+          ),
+        },
+        ANNOUNCE: {
+          actions: sendTo(
+            ({ system }) => system.get("the-board") as never,
+            ({ event }) => ({ type: "POST", text: event.text }) as never,
+          ),
+        },
+        LEAVE: {
+          actions: [
+            stopChild(({ event }) => (event as { who: string }).who),
+            assign({ open: ({ context, event }) => context.open.filter((name) => name !== event.who) }),
+          ],
+        },
+      },
+    }),
+  script: [
+    { type: "JOIN", who: "ada" },
+    { type: "JOIN", who: "bob" },
+    { type: "SAY", to: "bob", text: "hello" },
+    { type: "ANNOUNCE", text: "tea" },
+    { type: "LEAVE", who: "ada" },
+    { type: "SAY", to: "bob", text: "you there?" },
+    { type: "JOIN", who: "ada" },
+    { type: "SAY", to: "ada", text: "welcome back" },
+  ],
+  ends: {},
+};
+
+const notBegun: ChartCase = {
+  name: "a child that cannot begin, and its successor that can",
+  make: ({ note }) =>
+    setup({
+      types: { context: {} as { size: number; reason: string | null } },
+      actors: {
+        picky: setup({
+          types: {
+            context: {} as { size: number },
+            input: {} as { size: number },
+            output: {} as { size: number },
+          },
+        }).createMachine({
+          id: "picky",
+          context: ({ input }) => {
+            if (input.size < 2) throw new RangeError(`${input.size} is too small`);
+            return input;
+          },
+          initial: "content",
+          states: { content: { type: "final" } },
+          output: ({ context }) => context,
+        }),
+      },
+    }).createMachine({
+      id: "trying",
+      context: { size: 0, reason: null },
+      initial: "asking",
+      states: {
+        asking: {
+          invoke: {
+            src: "picky",
+            input: ({ context }) => ({ size: context.size }),
+            onDone: { target: "found", actions: ({ event }) => note(`found ${event.output.size}`) },
+            onError: {
+              target: "growing",
+              actions: assign({ reason: ({ event }) => (event.error as Error).message }),
+            },
+          },
+        },
+        growing: {
+          after: { 10: { target: "asking", actions: assign({ size: ({ context }) => context.size + 1 }) } },
+        },
+        found: { type: "final" },
+      },
+      output: ({ context }) => context.reason,
+    }),
+  script: [10, 10],
+  ends: "found",
+};
+
+const cart: ChartCase = {
+  name: "a cart whose items are machines that take what is forwarded",
+  make: ({ note }) =>
+    setup({
+      types: {
+        context: {} as { total: number },
+        events: {} as { type: "ADD" } | { type: "PRICE"; is: number } | { type: "CHECK_OUT" },
+      },
+      actors: {
+        item: createMachine({
+          id: "item",
+          context: { count: 0 },
+          initial: "idle",
+          states: {
+            idle: {
+              on: {
+                ADD: { target: "priced", actions: assign({ count: ({ context }) => context.count + 1 }) },
+              },
+            },
+            priced: {
+              entry: sendParent(({ context }) => ({ type: "PRICE", is: context.count * 5 })),
+              always: { guard: ({ context }) => context.count < 3, target: "idle" },
+            },
+          },
+        }),
+      },
+    }).createMachine({
+      id: "cart",
+      context: { total: 0 },
+      initial: "open",
+      states: {
+        open: {
+          invoke: { id: "item", src: "item" },
+          on: {
+            ADD: { actions: forwardTo("item") },
+            PRICE: { actions: assign({ total: ({ context, event }) => context.total + event.is }) },
+            CHECK_OUT: [
+              { guard: ({ context }) => context.total > 20, target: "paid" },
+              { actions: () => note("too little") },
+            ],
+          },
+        },
+        paid: { type: "final" },
+      },
+      output: ({ context }) => context.total,
+    }),
+  script: ["ADD", "CHECK_OUT", "ADD", "ADD", "ADD", "CHECK_OUT"],
+  ends: "paid",
+};
+
 export const families: readonly ChartCase[] = [
-  invokedMachine,
   childPerItem,
-  conversation,
   stopped,
   addresses,
+  byComputedIds,
+  notBegun,
+  cart,
 ];
