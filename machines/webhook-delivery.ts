@@ -1,4 +1,5 @@
 /** The delivery of a notice to a webhook: attempts with growing pauses, then the delivery is abandoned. */
+// modules: webhooks
 import { assign, setup } from "xstate";
 
 /** The input of a delivery. */

@@ -43,7 +43,7 @@ export type { ServiceSettings } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/frame/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { Health } from "./service/read-health.ts";
-export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
+export type { DeliveryBacklog } from "./payments/webhooks/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/frame/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/modules.ts";
 export type { CreatedTransferBody } from "./payments/frame/signed/accept-signed.ts";
@@ -54,7 +54,7 @@ export type { TransactionAttention, TransactionStatus } from "./payments/frame/t
 export type { NoticeFilter } from "./payments/webhooks/notice-feed.ts";
 export { NOTICE_EVENTS } from "./payments/frame/notices/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/frame/notices/notice-body.ts";
-export type { AccountBody } from "./payments/frame/accounts/read-account.ts";
+export type { AccountBody } from "./payments/modules.ts";
 export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/frame/quotes/quote-body.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/frame/acts/evidence.ts";
 export { OperatorRefused } from "./payments/frame/acts/act.ts";

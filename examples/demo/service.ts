@@ -45,6 +45,7 @@ const service = createPaymentService({
   // The desk's own inventory makes the price, as only a local chain allows.
   swap: { provider: deskProvider({ desk: signer(operator.desk) }) },
   // The demo's receiver runs on this machine, with a certificate of its own.
+  // modules: webhooks
   webhooks: { ca: settings.receiverAuthority, allowAddress: (ip) => ip === "127.0.0.1" || ip === "::1" },
 });
 await service.start();

@@ -74,7 +74,7 @@ export async function dev(args: DevArguments): Promise<void> {
     recovery: recoveryFile(data.orders),
     ...money,
     // The receivers of a developer run on the developer's own machine.
-    webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true },
+    webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true }, // modules: webhooks
     broadcastDelayMs: args.broadcastDelayMs,
     logger: log,
   });

@@ -93,7 +93,7 @@ async function openDevService(folder: string): Promise<OpenService> {
     clock,
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
-    webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true },
+    webhooks: { allowAddress: isLoopback, allowLoopbackHttp: true }, // modules: webhooks
     // modules: private
     privateRouting: {
       sponsor: keypairSigner(chain.createWallet("sponsor", {}).secretKey),

@@ -1,5 +1,6 @@
 /** Method, path and kind of body of each endpoint: the running client knows nothing else of the endpoints. */
 import type { OperationId, OperationOf } from "./methods.ts";
+import { webhookOperations } from "./webhook-operations.ts";
 
 /** The client's knowledge about an endpoint. */
 export interface Operation {
@@ -46,39 +47,7 @@ export const OPERATIONS = {
     sends: "nothing",
     reads: "object",
   },
-  listTransactionEvents: {
-    method: "GET",
-    path: "/v1/transactions/{transactionId}/events",
-    sends: "query",
-    reads: "pages",
-    id: "eventId",
-  },
-  listEvents: { method: "GET", path: "/v1/events", sends: "query", reads: "pages", id: "eventId" },
-  registerWebhook: { method: "POST", path: "/v1/webhooks", sends: "body", reads: "object" },
-  listWebhooks: { method: "GET", path: "/v1/webhooks", sends: "nothing", reads: "object" },
-  getWebhook: { method: "GET", path: "/v1/webhooks/{webhookId}", sends: "nothing", reads: "object" },
-  updateWebhook: { method: "PUT", path: "/v1/webhooks/{webhookId}", sends: "body", reads: "object" },
-  deleteWebhook: { method: "DELETE", path: "/v1/webhooks/{webhookId}", sends: "nothing", reads: "object" },
-  testWebhook: { method: "POST", path: "/v1/webhooks/{webhookId}/test", sends: "body", reads: "object" },
-  listDeliveries: {
-    method: "GET",
-    path: "/v1/webhooks/{webhookId}/deliveries",
-    sends: "query",
-    reads: "pages",
-    id: "deliveryId",
-  },
-  redeliver: {
-    method: "POST",
-    path: "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
-    sends: "nothing",
-    reads: "object",
-  },
-  recoverWebhook: {
-    method: "POST",
-    path: "/v1/webhooks/{webhookId}/recover",
-    sends: "body",
-    reads: "object",
-  },
+  ...webhookOperations,
   getAccount: { method: "GET", path: "/v1/account", sends: "nothing", reads: "object" },
   getOpenApi: { method: "GET", path: "/v1/openapi.json", sends: "nothing", reads: "object" },
   getDocs: { method: "GET", path: "/v1/docs", sends: "nothing", reads: "text" },

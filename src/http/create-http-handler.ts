@@ -76,6 +76,7 @@ const optionsSchema = optionsWith({
     quoteParties: perTier.default(WINDOWS.quoteParties.perMinute),
     /** Transactions, and changing or deleting webhooks. Default 30/150/600. */
     creates: perTier.default(WINDOWS.creates.perMinute),
+    // modules: webhooks
     /** Tests of webhooks. Default 10/50/200. */
     webhookTests: perTier.default(WINDOWS.webhookTests.perMinute),
     /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */

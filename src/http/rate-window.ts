@@ -145,7 +145,7 @@ export class AccountWindowList {
       quotes: new RateWindow({ scope: WINDOWS.quotes.scope, clock }),
       quoteParties: new RateWindow({ scope: WINDOWS.quoteParties.scope, clock }),
       creates: new RateWindow({ scope: WINDOWS.creates.scope, clock }),
-      webhookTests: new RateWindow({ scope: WINDOWS.webhookTests.scope, clock }),
+      webhookTests: new RateWindow({ scope: WINDOWS.webhookTests.scope, clock }), // modules: webhooks
     };
   }
 

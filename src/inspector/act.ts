@@ -1,6 +1,5 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { actKey, ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import { listedIn, listNamed } from "../engine/list-name.ts";
 import { parseUrl } from "../core/parse-url.ts";
 import { systemRandom } from "../core/runtime.ts";
@@ -8,6 +7,7 @@ import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
 import type { Links } from "./pages/page.ts";
 import { readForm, type FormRequest } from "./read-form.ts";
+import type { SectionParts } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
 
 const READ_ONLY = "This inspector only shows. Give inspector: { acts: true } to let its viewers act.";
@@ -21,11 +21,9 @@ export function isOfThisSite({ headers, url }: Request): boolean {
 }
 
 /** What acts work with. */
-export interface ActParts {
+export interface ActParts extends SectionParts {
   /** Null where viewers only look. */
   readonly acting: ViewerActs | null;
-  /** Absent for an engine without payments. */
-  readonly payments?: Pick<InspectedPaymentParts, "reads"> | undefined;
 }
 
 /** The page before an act. */
@@ -54,14 +52,15 @@ export async function performAct(parts: ActParts, links: Links, request: FormReq
   }
 }
 
-/** The page of the acted instance, list or webhook, or of what a section shows. */
-async function pageOf({ payments }: ActParts, links: Links, id: string): Promise<string> {
-  const section = SECTIONS.find((each) => each.has(id));
-  if (section !== undefined) return links.file(section.path);
+/** The page of the acted instance or list, or of what a section shows. */
+async function pageOf(parts: ActParts, links: Links, id: string): Promise<string> {
+  for (const section of SECTIONS) {
+    const address = await section.addressOf(links, id, parts);
+    if (address !== null) return address;
+  }
   const listed = listNamed(id);
   if (listed !== null) return links.list({ workflow: listed.workflow, ...listedIn(listed) });
-  const webhook = (await payments?.reads.webhook(id)) ?? null;
-  return webhook === null ? links.instance(id) : links.file("webhook", { id });
+  return links.instance(id);
 }
 
 /** As a form was given it. */

@@ -3,6 +3,7 @@ import type { EventObject } from "xstate";
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import { snapshotFromText } from "../workflow/snapshot-text.ts";
 import { typedEvent } from "../workflow/values.ts";
+import type { TransactionView } from "../payments/frame/tables/orders.ts";
 import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import type { Clock } from "../core/runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";
@@ -16,8 +17,8 @@ import type { Links } from "./pages/page.ts";
 import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
-import { deliveryPage } from "./pages/webhooks-page.ts";
-import { readDeliveries, readLadder } from "./payments/read-webhooks.ts";
+import { allShown, firstShown } from "./payments/module-views.ts";
+import type { TimelineCall } from "./payments/module-view.ts";
 import { readOrderTree } from "./payments/read-order-tree.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
@@ -63,7 +64,7 @@ export class InstancePageHandler {
     const step = await this.#stepIn(id, query);
     const found = await this.#parts.reads.find(id, step);
     if (found === null) {
-      return (await this.#delivery(links, id)) ?? absent(links, `No instance has the id “${id}”.`);
+      return (await this.#gone(links, id)) ?? absent(links, `No instance has the id “${id}”.`);
     }
     if (step !== null && step > found.instance.version) {
       return absent(links, `“${id}” has made ${found.instance.version} steps, and no step ${step}.`);
@@ -71,15 +72,15 @@ export class InstancePageHandler {
     return present(instancePage(links, await this.#shown(found, step)));
   }
 
-  /** A delivery whose instance has gone with its end; null where there is none of this id. */
-  async #delivery(links: Links, id: string): Promise<FoundPage | null> {
+  /** What a module keeps of an instance that has gone with its end; null where none does. */
+  async #gone(links: Links, id: string): Promise<FoundPage | null> {
     const { inspected, redact } = this.#parts;
-    const { payments, storage, acting } = inspected;
-    const delivery = (await payments?.reads.delivery(id)) ?? null;
-    if (payments === undefined || delivery === null) return null;
-    const ladder = await readLadder(payments, storage, delivery);
+    const { payments, acting } = inspected;
+    if (payments === undefined) return null;
     const acts = (await acting?.offers(id)) ?? [];
-    return present(deliveryPage(links, { ladder, acts, redact }));
+    const making = { links, inspected, redact, acts };
+    const parts = await firstShown(async (module) => (await module.page?.(payments, id, making)) ?? null);
+    return parts === null ? null : present(parts);
   }
 
   async whatIf(links: Links, query: URLSearchParams): Promise<FoundPage> {
@@ -161,10 +162,7 @@ export class InstancePageHandler {
       redact,
       order: ofOrder === null ? null : await readOrderTree(ofOrder.payments, ofOrder.order),
       money: ofOrder === null ? null : await readMoney(ofOrder.payments, ofOrder.order),
-      deliveries:
-        ofOrder === null
-          ? []
-          : await this.#deliveries(ofOrder.payments, instance.id, ofOrder.order.transaction.id),
+      ofModules: ofOrder === null ? [] : await callsOf(ofOrder, instance.id, redact),
       calls: calls?.of(instance.id) ?? [],
       callsSince: calls?.since ?? null,
       trouble: step === null ? await this.#troubleOf(instance.id) : null,
@@ -177,21 +175,15 @@ export class InstancePageHandler {
     const troubles = await troublesOf(this.#parts.inspected.payments);
     return troubles.find(([instance]) => instance === id)?.[1] ?? null;
   }
+}
 
-  /**
-   * The delivery attempts on an instance's timeline: an order shows all its attempts, a delivery its own, transfers
-   * show no attempts.
-   */
-  async #deliveries(
-    payments: InspectedPaymentParts,
-    id: string,
-    transactionId: string,
-  ): Promise<ShownInstance["deliveries"]> {
-    const { redact } = this.#parts;
-    if (id === transactionId) return readDeliveries(payments, transactionId, { only: null, redact });
-    const delivery = await payments.reads.delivery(id);
-    return delivery === null ? [] : readDeliveries(payments, transactionId, { only: id, redact });
-  }
+async function callsOf(
+  { payments, order }: { readonly payments: InspectedPaymentParts; readonly order: TransactionView },
+  instance: string,
+  redact: SecretFilter,
+): Promise<readonly TimelineCall[]> {
+  const of = { transactionId: order.transaction.id, redact };
+  return allShown(async (module) => (await module.calls?.(payments, instance, of)) ?? []);
 }
 
 const HISTORY_PAGE = 1_000;

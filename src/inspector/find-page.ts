@@ -6,11 +6,9 @@ import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { allShown } from "./payments/module-views.ts";
-import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
 import { actsSection } from "./pages/act-pages.ts";
 import { searchPage, listPage } from "./pages/list-page.ts";
 import { timersPage } from "./pages/timers-page.ts";
-import { webhookPage, webhooksPage } from "./pages/webhooks-page.ts";
 import { InstancePageHandler, type InspectedParts } from "./find-instance-page.ts";
 import { chartPage, chartsPage } from "./pages/chart-pages.ts";
 import { healthPage } from "./pages/health-page.ts";
@@ -65,14 +63,12 @@ export class PageHandler {
         return this.#search(links, query.get("q")?.trim() ?? "");
       case "/timers":
         return present(timersPage(links, await this.#reads.timers()));
-      case "/webhooks":
-      case "/webhook":
-        return this.#webhooks(links, query.get("id"));
       case "/health":
         return this.#health(links);
       default: {
-        const section = SECTIONS.find((each) => path === `/${each.path}`);
-        return section?.find(links, this.#parts.inspected) ?? absent(links, "There is no such page.");
+        const section = SECTIONS.find((each) => [each.path, each.one].includes(path.slice(1)));
+        const { inspected, redact } = this.#parts;
+        return section?.find(links, inspected, { query, redact }) ?? absent(links, "There is no such page.");
       }
     }
   }
@@ -88,19 +84,6 @@ export class PageHandler {
   async #health(links: Links): Promise<FoundPage> {
     const service = (await this.#parts.inspected.health?.()) ?? null;
     return present(healthPage(links, { ...(await this.#reads.queue()), service }, this.#parts.redact));
-  }
-
-  async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
-    const { payments, storage, acting } = this.#parts.inspected;
-    if (payments === undefined) {
-      return absent(links, "There are no webhooks: this is an engine without payments.");
-    }
-    if (id === null) return present(webhooksPage(links, await readWebhooks(payments), this.#parts.redact));
-    const webhook = await payments.reads.webhook(id);
-    if (webhook === null) return absent(links, `No webhook has the id “${id}”.`);
-    const ladders = await readLadders(payments, storage, id);
-    const acts = (await acting?.offers(id)) ?? [];
-    return present(webhookPage(links, { id, url: webhook.url, ladders, acts, redact: this.#parts.redact }));
   }
 
   async #list(links: Links, params: URLSearchParams): Promise<PageParts> {
@@ -161,19 +144,17 @@ async function searchPayments(payments: InspectedPaymentParts, text: string): Pr
   const { reads } = payments;
   const parsed = parseAddress(text);
   const named = "address" in parsed ? parsed.address : null;
-  const [attempts, own, quote, notice, delivery] = await Promise.all([
+  const [attempts, own, quote, notice] = await Promise.all([
     reads.attempts([text]),
     allShown((module) => module.search(payments, text)),
     reads.quote(text),
     reads.notice(text),
-    reads.delivery(text),
   ]);
   return [
     ...attempts.map(({ transactionId }) => [transactionId, "its signature"] as const),
     ...own,
     ...(quote === null || quote.usedBy === null ? [] : [[quote.usedBy, "its quote"] as const]),
     ...(notice === null ? [] : [[notice.transactionId, "its notice"] as const]),
-    ...(delivery === null ? [] : [[delivery.transactionId, "its delivery"] as const]),
     ...(await searchAccounts(payments, text, named)),
   ];
 }

@@ -142,7 +142,6 @@ export class Inspector {
     return page(links, parts, {
       tag: tagOf(parts.main.text),
       now: clock.now(),
-      hasWebhooks: inspected.payments !== undefined,
       sections: SECTIONS.filter((each) => each.isThere(inspected)),
     });
   }

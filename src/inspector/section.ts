@@ -1,19 +1,35 @@
-/** A page of the inspector for what is no instance: what a module of the engine knows. */
+/** A page of the inspector for what is no instance: what a module knows. */
+import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import type { OfferedAct, ViewerActs } from "../engine/inspected-engine.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
 import type { FoundPage } from "./found-page.ts";
 import type { Links } from "./pages/page.ts";
+import type { SecretFilter } from "./show-values.ts";
+
+/** What is asked for. */
+export interface SectionQuery {
+  readonly query: URLSearchParams;
+  readonly redact: SecretFilter;
+}
+
+/** What is known where an act is carried out. */
+export interface SectionParts {
+  /** Absent for an engine without payments. */
+  readonly payments?: Pick<InspectedPaymentParts, "reads"> | undefined;
+}
 
 export interface InspectorSection {
   /** Its path below the inspector, such as `schedules`. */
   readonly path: string;
+  /** The path of a page of one of its things, which a query names by `id`. */
+  readonly one?: string;
   /** Its name among the pages. */
   readonly title: string;
   /** Whether there is anything to be shown. */
   isThere(inspected: InspectedParts): boolean;
-  find(links: Links, inspected: InspectedParts): Promise<FoundPage>;
-  /** Whether what is called by this name stands on its page. */
-  has(name: string): boolean;
+  find(links: Links, inspected: InspectedParts, asked: SectionQuery): Promise<FoundPage>;
+  /** The address of its page on which what is called by this name stands; null for what is of others. */
+  addressOf(links: Links, name: string, parts: SectionParts): Promise<string | null>;
 }
 
 /** What is offered on something that is no instance: an instance may be called as it is. */

@@ -1,8 +1,10 @@
-/** The sections of the inspector, in their order: a line for each module of the engine that has one. */
+/** The sections of the inspector, in their order: a line for each module that has one. */
 import type { InspectorSection } from "./section.ts";
 import { schedulesSection } from "./sections/schedules-section.ts";
+import { webhooksSection } from "./sections/webhooks-section.ts";
 
 // prettier-ignore
 export const SECTIONS: readonly InspectorSection[] = [
   schedulesSection,
+  webhooksSection,
 ];

@@ -29,11 +29,6 @@ export async function compareChain(
     const chain = environment === "live" ? "mainnet" : "another chain than mainnet";
     throw new StartRefused(`environment: the ledger answers for ${chain}, whose keys are "${environment}"`);
   }
-  if (options.webhooks.allowLoopbackHttp && genesisHash === MAINNET_GENESIS) {
-    throw new StartRefused(
-      "webhooks.allowLoopbackHttp: for development only, and the ledger answers for mainnet",
-    );
-  }
   await refuseOtherChain(storage, genesisHash);
   const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
   await saySingleWitness(ledger, log);

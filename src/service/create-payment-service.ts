@@ -1,6 +1,7 @@
 /** The payment service: every use case of the API as a method, over one engine, one storage and one ledger. */
 import { checkOptions } from "../core/options.ts";
 import { StoredApiKeys, type ApiKeys } from "../payments/frame/accounts/api-keys.ts";
+import type { Caller } from "../payments/frame/accounts/caller.ts";
 import { countHit, limitStatus } from "../payments/frame/accounts/count-hit.ts";
 import { readAccount } from "../payments/frame/accounts/read-account.ts";
 import { readBalances } from "../payments/frame/assets/read-balances.ts";
@@ -10,7 +11,7 @@ import { ExportPlaces } from "../payments/frame/transactions/export-places.ts";
 import { exportTransactions } from "../payments/frame/transactions/export-transactions.ts";
 import { listTransactions } from "../payments/frame/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/frame/transactions/show-transaction.ts";
-import { webhookCalls } from "../payments/webhooks/webhook-calls.ts";
+import type { AccountBody, ModuleCalls } from "../payments/modules.ts";
 import type { MintOptions } from "./compare-chain.ts";
 import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
@@ -63,16 +64,26 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     ...askingOf(parts, life.reader),
     ...accountMethods(parts),
     ...transactionMethods(parts, useCases),
-    ...webhookCalls({ ...parts.context, engine: parts.engine, opened: parts.webhooks }),
+    ...merged(parts.modules.map(({ calls }) => calls)),
   };
   const { instances, ...commands } = operator;
+  // What modules add at run time has the types that stand beside their list.
+  const added = {
+    ...store.forHost(asking),
+    ...merged(parts.modules.map(({ listeners }) => listeners)),
+  } as typeof asking & ModuleCalls;
   return {
     ...life.methods,
-    ...store.forHost(asking),
+    ...added,
     tokens: () => ({ tokens: parts.context.assets.tokens }),
     operator: { ...store.forHost(commands), instances: store.forHost(instances) },
     inspected: inspectedOf(parts, { ...asking, operator }),
   };
+}
+
+/** What several modules add, as one. */
+function merged(added: readonly (object | undefined)[]): object {
+  return Object.assign({}, ...added) as object;
 }
 
 type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
@@ -81,13 +92,10 @@ function lifeOf(
   parts: ServiceParts,
   named: MintOptions,
 ): {
-  readonly methods: Methods<
-    "workflows" | "start" | "stop" | "settled" | "subscribe" | typeof Symbol.asyncDispose
-  >;
+  readonly methods: Methods<"workflows" | "start" | "stop" | "settled" | typeof Symbol.asyncDispose>;
   readonly reader: HealthReader;
 } {
   const { context, observed, commits, engine, workflows, retention, countMatters, disputed } = parts;
-  const { notices, orderEvents } = parts;
   const { storage, clock } = context;
   const life = new ServiceLoop(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
@@ -105,19 +113,21 @@ function lifeOf(
     watching: () => engine.watching(),
     troubles: () => engine.troubles(),
     retention: () => retention.standing(),
+    added: parts.modules.flatMap(({ health }) => health ?? []),
   });
   const methods = {
     workflows,
     start: () => life.start(),
     stop,
     async settled() {
-      // What is told begins deliveries.
-      do await engine.settled();
-      while (await orderEvents.settled());
-      await notices.settled();
+      let hasBegun = true;
+      while (hasBegun) {
+        await engine.settled();
+        const had = await Promise.all(parts.modules.map(async ({ work }) => work?.settled() ?? false));
+        hasBegun = had.includes(true);
+      }
     },
     [Symbol.asyncDispose]: () => stop(),
-    subscribe: notices.subscribe.bind(notices),
   };
   return { methods, reader };
 }
@@ -144,12 +154,15 @@ function accountMethods({
   context,
   chain,
   options: { masterSecrets },
-  webhooks: { sealing },
+  modules,
+  sealing,
 }: ServiceParts): ApiKeys & Methods<"account" | "balances" | "countRefused" | "limitStatus"> {
-  const { storage, ledger, assets } = context;
-  const countWebhooks = async (accountId: string): Promise<number> =>
-    (await storage.webhooks(accountId)).length;
+  const { ledger, assets } = context;
   const checksums = new KeyChecksums({ ...context, sealing, masterSecrets });
+  const wholeAccount = async (caller: Caller): Promise<AccountBody> => {
+    const added = await Promise.all(modules.map(async ({ accountFields }) => accountFields?.(caller)));
+    return { ...(await readAccount(context, caller)), ...(merged(added) as AccountBody) };
+  };
   const keys = new StoredApiKeys({ ...context, checksums, environment: () => chain.keyEnvironment() });
   return {
     createAccount: (account) => keys.createAccount(account),
@@ -158,7 +171,7 @@ function accountMethods({
     rotateKey: (keyId, rotation) => keys.rotateKey(keyId, rotation),
     revokeKey: (keyId) => keys.revokeKey(keyId),
     authenticate: (authorization, address) => keys.authenticate(authorization, address),
-    account: (caller) => readAccount({ ...context, countWebhooks }, caller),
+    account: (caller) => wholeAccount(caller),
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
     limitStatus: (caller, scope) => limitStatus(context, caller, scope),

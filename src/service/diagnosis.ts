@@ -1,8 +1,7 @@
 /** A diagnosis of a service for a person, and what its options say of real money: no secret is told, nothing changes. */
 import type { EndpointStatus } from "../ledger/ledger.ts";
 import { readBinding, type DatabaseBinding, StartRefused } from "../payments/frame/secrets/bind-database.ts";
-import { proxyTrouble } from "../payments/webhooks/sending/proxy-tunnel.ts";
-import type { Clock } from "../core/runtime.ts";
+import type { ModuleDiagnosis } from "../payments/modules.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,17 +9,10 @@ import type { MasterSecret } from "../payments/frame/secrets/secret-box.ts";
 import { MAINNET_GENESIS } from "../payments/frame/assets/assets.ts";
 import { refuseFixedPrices } from "../payments/frame/prices/prices.ts";
 
-/** The binding of the database, the status of each endpoint, and the way out for webhooks. */
-export interface Diagnosis extends DatabaseBinding {
+/** The binding of the database, the status of each endpoint, and what modules tell. */
+export interface Diagnosis extends DatabaseBinding, ModuleDiagnosis {
   /** Endpoints in the order configured. */
   readonly endpoints: readonly EndpointStatus[];
-  /** The egress proxy of webhooks; null where webhooks leave without a proxy. */
-  readonly egress: {
-    /** Host and port, without credentials. */
-    readonly proxy: string;
-    /** The reason why the proxy takes no connection; null for a proxy that takes connections. */
-    readonly trouble: string | null;
-  } | null;
   /** What matters once real money moves. */
   readonly settings: ServiceSettings;
   /** The name of a file beside the database that holds a master secret; null where none was found. */
@@ -35,21 +27,17 @@ export interface DiagnosisQuery {
 
 /** Rejects when the storage cannot be read. */
 export async function diagnose(parts: ServiceParts, { besides }: DiagnosisQuery): Promise<Diagnosis> {
-  const { storage, clock } = parts.context;
-  const { masterSecrets, ledger, webhooks } = parts.options;
-  const [binding, endpoints, egress, settings, secretBeside] = await Promise.all([
+  const { storage } = parts.context;
+  const { masterSecrets, ledger } = parts.options;
+  const [added, binding, endpoints, settings, secretBeside] = await Promise.all([
+    Promise.all(parts.modules.map(async ({ diagnose: ask }) => ask?.())),
     readBinding(storage, masterSecrets),
     ledger.endpoints(),
-    egressOf(webhooks.proxy, clock),
     settingsOf(parts),
     besides === undefined ? null : fileWithSecret(besides, masterSecrets),
   ]);
-  return { ...binding, endpoints, egress, settings, secretBeside };
-}
-
-async function egressOf(proxy: URL | undefined, clock: Clock): Promise<Diagnosis["egress"]> {
-  if (proxy === undefined) return null;
-  return { proxy: proxy.host, trouble: await proxyTrouble(proxy, clock) };
+  const modules = Object.assign({}, ...added) as ModuleDiagnosis;
+  return { ...binding, ...modules, endpoints, settings, secretBeside };
 }
 
 /** Files of settings are small; a database is not read. */

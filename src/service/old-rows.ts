@@ -4,11 +4,11 @@ import type { Address } from "../core/address.ts";
 import type { CheckedKeepOptions } from "../payments/frame/retention/keep.ts";
 import { oldAnswers, oldQuotes } from "../payments/frame/retention/old-answers.ts";
 import { oldRows, type OldRows } from "../payments/frame/retention/old-rows.ts";
-import type { Removal, RemovingParts } from "../payments/frame/retention/removal.ts";
+import { noticeRemovals, oldNotices } from "../payments/frame/retention/old-notices.ts";
+import type { RemovingParts } from "../payments/frame/retention/removal.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { oldTransactions } from "../payments/wallet/old-transactions.ts";
-import { noticeRemovals, oldNotices } from "../payments/webhooks/old-notices.ts";
 
 interface KeepingService {
   readonly keep: CheckedKeepOptions;
@@ -16,7 +16,7 @@ interface KeepingService {
   readonly ownAddresses: readonly Address[];
   /** The ledger, also while nothing may be believed of it. */
   readonly ledger: Ledger;
-  readonly modules: readonly Pick<OpenModule, "oldRows">[];
+  readonly modules: readonly Pick<OpenModule, "oldRows" | "goesWithNotice">[];
 }
 
 /** In the order of a pass. */
@@ -24,14 +24,11 @@ export function oldRowsOf(
   parts: RemovingParts<PaymentStorage>,
   { keep, ownAddresses, ledger, modules }: KeepingService,
 ): readonly OldRows[] {
-  const leaving = {
-    ...parts,
-    noticeRemovals: (id: string, until: number): Promise<readonly Removal[] | null> =>
-      noticeRemovals(parts.storage, id, until),
-  };
   const { storage } = parts;
+  const telling = { storage, goesWith: modules.flatMap(({ goesWithNotice }) => goesWithNotice ?? []) };
+  const leaving = { ...parts, noticeRemovals: noticeRemovals(telling) };
   return [
-    oldRows(parts, oldNotices(storage, keep.notices)),
+    oldRows(parts, oldNotices(telling, keep.notices)),
     oldRows(parts, oldTransactions({ ...leaving, ownAddresses }, keep.transactions)),
     ...modules.flatMap((module) => module.oldRows?.({ ...leaving, keep, ledger }) ?? []),
     oldRows(parts, oldQuotes(storage, keep.quotes)),

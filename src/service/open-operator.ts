@@ -62,7 +62,11 @@ export function openOperator(service: OperatedService): OpenedOperator {
     sources: modules.flatMap(({ matters }) => matters ?? []),
     orders: modules.find(({ orderActs }) => orderActs !== undefined)?.orderActs ?? noOrders,
     transactionOf: (instance) => firstOf(modules, async (module) => module.transactionOf?.(instance) ?? null),
-    erasureCheck: (id) => firstOf(modules, async (module) => module.erasureCheck?.(id) ?? null),
+    erasureChecks: async (id) => {
+      const checks = await Promise.all(modules.map(async ({ erasureCheck }) => erasureCheck?.(id) ?? null));
+      return checks.filter((check) => check !== null);
+    },
+    erasures: modules.flatMap(({ erasure }) => erasure ?? []),
     watching: () => engine.watching(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     instances: readsOf(engine),

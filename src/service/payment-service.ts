@@ -6,13 +6,9 @@ import type { Token } from "../payments/frame/assets/assets.ts";
 import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/frame/transactions/cancel-transaction.ts";
 import type { DurableScope, LimitStatus } from "../payments/frame/accounts/count-hit.ts";
-import type { CreatedTransactionBody } from "../payments/modules.ts";
-import type { NoticeFilter } from "../payments/webhooks/notice-feed.ts";
-import type { WebhookCalls } from "../payments/webhooks/webhook-calls.ts";
-import type { Notice } from "../payments/frame/notices/notice-body.ts";
+import type { AccountBody, CreatedTransactionBody, ModuleCalls } from "../payments/modules.ts";
 import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/frame/quotes/quote-body.ts";
-import type { AccountBody } from "../payments/frame/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/frame/assets/read-balances.ts";
 import type { Health } from "./read-health.ts";
 import type { Reconciliation } from "./reconcile-service.ts";
@@ -34,7 +30,7 @@ import type { LedgerCallReads } from "./ledger-call-history.ts";
  * The payment service: it offers everything that the HTTP handler offers, without HTTP. Bodies are as in the contract,
  * ready for JSON.
  */
-export interface PaymentService extends ApiKeys, WebhookCalls {
+export interface PaymentService extends ApiKeys, ModuleCalls {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
   /** The inspector's reads: charts, stored instances and payments. Before `start()` it counts as production. */
@@ -118,7 +114,7 @@ export interface PaymentService extends ApiKeys, WebhookCalls {
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<CancelledTransactionBody>;
   /**
-   * For operators: what the database is bound to, what each endpoint of the chain tells, and whether the webhooks' proxy can
+   * For operators: what the database is bound to, what each endpoint of the chain tells, whether the webhooks' proxy can
    * be reached, and how it is set for real money; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects when the storage cannot be
    * read; silent endpoints are told as such.
    */
@@ -144,13 +140,6 @@ export interface PaymentService extends ApiKeys, WebhookCalls {
   countRefused(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /** The account's standing with one of these limits, without counting a request. */
   limitStatus(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
-  /**
-   * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
-   * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of
-   * the status of one transaction come in the order of its steps. For screens and logs: notices that must not be
-   * missed, even while this process is down, need a webhook. Returns the function that stops.
-   */
-  subscribe(filter: NoticeFilter, listener: (notice: Notice) => void): () => void;
 }
 
 /** The engine with its charts, and the payments. */

@@ -14,11 +14,13 @@ import type { Clock } from "../core/runtime.ts";
 import type { ChainStatus } from "./chain-check.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitHealth } from "./commit-health.ts";
-import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
+import { OVERDUE_MS } from "../payments/frame/overdue.ts";
+import type { OpenModule } from "../payments/frame/open-module.ts";
+import type { ModuleHealth } from "../payments/modules.ts";
 import { SharedCall } from "./shared-call.ts";
 
 /** The answer to "how are you". */
-export interface Health {
+export interface Health extends ModuleHealth {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
    * or too few endpoints answer or are asked for, endpoints differ, the clock was put, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
@@ -89,8 +91,6 @@ export interface Health {
   readonly silentParts?: readonly string[];
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
   readonly attention: number;
-  /** Up to five accounts whose deliveries wait for their first attempt, the longest first; no matter of the service's own. */
-  readonly backlog: readonly DeliveryBacklog[];
   /**
    * How much is stored, what of it is never removed, and how the removals of this process go. Null while the storage is
    * silent.
@@ -119,6 +119,8 @@ interface HealthParts {
   readonly countMatters: () => Promise<number>;
   readonly purses: () => PurseReading | null;
   readonly retention: () => Promise<PaymentRetentionStatus>;
+  /** What modules add. */
+  readonly added: readonly NonNullable<OpenModule["health"]>[];
 }
 
 /**
@@ -169,11 +171,12 @@ export class HealthReader {
     const told = purses === null ? parts : { ...parts, purses };
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
-      const unknown = { ...nothing, ...told, watches: watching(), backlog: [], retention: null };
+      const unknown = { ...nothing, ...told, watches: watching(), retention: null };
+      const silence = Object.assign({}, ...this.#parts.added.map((each) => each.silent)) as ModuleHealth;
       const storage = commits.standing === "ok" ? "unavailable" : commits.standing;
-      return { status: "down", storage, ...chain, ...unknown };
+      return { status: "down", storage, ...chain, ...unknown, ...silence };
     }
-    const { unprovable, troubles, attention, backlog, retention, due } = stored;
+    const { unprovable, troubles, attention, added, retention, due } = stored;
     const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
     const watches = watching();
     const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
@@ -192,7 +195,7 @@ export class HealthReader {
     const isDown = chain.chain.state === "refused" || storage !== "ok";
     const status = isDown ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, disputes, ...told, attention };
-    return { status, storage, ...chain, ...counted, watches, backlog, retention };
+    return { status, storage, ...chain, ...counted, ...added, watches, retention };
   }
 }
 
@@ -203,7 +206,7 @@ interface StoredHealth {
   readonly attention: number;
   readonly lowered: LoweredWitnessRule | null;
   readonly contradiction: number | null;
-  readonly backlog: readonly DeliveryBacklog[];
+  readonly added: ModuleHealth;
   readonly retention: PaymentRetentionStatus;
 }
 
@@ -215,6 +218,7 @@ async function readStored({
   troubles: readTroubles,
   countMatters,
   retention,
+  added: additions,
 }: HealthParts): Promise<StoredHealth> {
   const reads = [
     storage.nextDue(workflowKeys),
@@ -224,11 +228,11 @@ async function readStored({
     loweredWitnesses({ storage, clock }),
     retention(),
     contradictionOf({ storage, ledger, clock }),
-    deliveryBacklog(storage, clock.now()),
+    Promise.all(additions.map((each) => each.read())),
   ] as const;
   // A hanging read is not asked again because a different read has failed.
   await Promise.allSettled(reads);
-  const [due, troubles, unprovable, attention, lowered, kept, contradiction, backlog] =
+  const [due, troubles, unprovable, attention, lowered, kept, contradiction, added] =
     await Promise.all(reads);
   return {
     due,
@@ -238,7 +242,7 @@ async function readStored({
     lowered,
     retention: kept,
     contradiction,
-    backlog,
+    added: Object.assign({}, ...added) as ModuleHealth,
   };
 }
 

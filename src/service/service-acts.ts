@@ -16,17 +16,14 @@ import {
 } from "../payments/frame/acts/act.ts";
 import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { PaymentContext, PaymentTables } from "../payments/payment-storage.ts";
-import type { WebhookRecord } from "../payments/webhooks/tables.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
-import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
-import { parseUrl } from "../core/parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
 export interface ServiceActsParts extends PaymentContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
-  readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
+  readonly service: Pick<PaymentService, "cancelTransaction" | "operator">;
   readonly workflows: readonly AnyWorkflow[];
-  readonly modules: readonly Pick<OpenModule, "offers" | "cancellable">[];
+  readonly modules: readonly Pick<OpenModule, "offers" | "perform" | "cancellable">[];
 }
 
 interface Repair {
@@ -44,27 +41,6 @@ const CANCEL: OfferedAct = {
     "The transaction is cancelled for its account, unless its payment or its deposit is on its way by then. Its webhooks are told.",
 };
 
-const REDELIVER: OfferedAct = {
-  key: "redeliver",
-  label: "Deliver again",
-  consequence:
-    "The same notice is sent once more, the same id and the same bytes, with six attempts of its own.",
-};
-
-function sendTest({ url, events }: WebhookRecord): OfferedAct {
-  return {
-    key: "test",
-    label: "Send a test",
-    consequence: `One sample notice of the chosen event is sent to ${originOf(url)}, signed like a real one, also while the webhook is off. It is about no money, is not repeated, and does not stand among the deliveries.`,
-    takesEvent: events,
-  };
-}
-
-/** The path of a webhook's URL may be a secret of its receiver. */
-function originOf(url: string): string {
-  return parseUrl(url)?.origin ?? "its receiver";
-}
-
 /** Facts of the chain are never sent by hand: what moves money is believed from the chain alone. */
 export class ServiceActs implements ViewerActs {
   readonly #parts: ServiceActsParts;
@@ -77,18 +53,14 @@ export class ServiceActs implements ViewerActs {
 
   async offers(instance: string): Promise<readonly OfferedAct[]> {
     const { storage, modules } = this.#parts;
-    const [tasks, own, delivery, webhook] = await Promise.all([
+    const [tasks, own] = await Promise.all([
       storage.tasks({ order: "instance", instance, limit: MAX_TASKS }),
       Promise.all(modules.map(async (module) => (await module.offers?.(instance)) ?? [])),
-      storage.delivery(instance),
-      storage.webhook(instance),
     ]);
     return [
-      ...(webhook === null || webhook.deletedAt !== null ? [] : [sendTest(webhook)]),
       ...tasks.flatMap(repairsOf),
       ...((await this.#isCancellable(instance)) ? [CANCEL] : []),
       ...own.flat(),
-      ...(delivery === null || delivery.status === "pending" ? [] : [REDELIVER]),
     ];
   }
 
@@ -125,11 +97,17 @@ export class ServiceActs implements ViewerActs {
         return "The order is released. A service at work goes on with it.";
       case "cancel":
         return this.#cancel(instance, by);
-      case "test":
-        return this.#sendTest(instance, by);
       default:
-        return this.#redeliver(instance, by);
+        return this.#performOwn(instance, key, by);
     }
+  }
+
+  async #performOwn(instance: string, key: string, by: GivenAct): Promise<string> {
+    for (const { perform } of this.#parts.modules) {
+      const said = (await perform?.(instance, key, by)) ?? null;
+      if (said !== null) return said;
+    }
+    throw new ActRefused("There is no such act.");
   }
 
   async #repair(
@@ -151,29 +129,6 @@ export class ServiceActs implements ViewerActs {
     await this.#note("request_cancel", { transactionId }, by);
     await service.cancelTransaction(await this.#callerOf(found.transaction.accountId), transactionId);
     return "The transaction is cancelled.";
-  }
-
-  async #redeliver(deliveryId: string, by: GivenAct): Promise<string> {
-    const { storage, service } = this.#parts;
-    const delivery = await storage.delivery(deliveryId);
-    if (delivery === null) throw new ActRefused("There is no such delivery.");
-    const { webhookId, accountId } = delivery;
-    await this.#note("request_redelivery", { deliveryId, webhookId }, by);
-    await service.redeliver(await this.#callerOf(accountId), { webhookId, deliveryId });
-    return "The notice is on its way once more.";
-  }
-
-  /** The row of the audit log says that it was tried; the answer of the receiver is for the person who asked. */
-  async #sendTest(webhookId: string, { event = "", ...by }: GivenAct): Promise<string> {
-    const { storage, service } = this.#parts;
-    const webhook = await storage.webhook(webhookId);
-    if (webhook === null) throw new ActRefused("There is no such webhook.");
-    if (!webhook.events.includes(event)) {
-      throw new ActRefused(`Expected one of the events of this webhook: ${webhook.events.join(", ")}.`);
-    }
-    await this.#note("test_webhook", { webhookId, event }, by);
-    const { body } = await service.testWebhook(await this.#callerOf(webhook.accountId), webhookId, { event });
-    return testWords(body);
   }
 
   /** Writes the audit row before the act: a refused act, or an act whose process died, is logged as an attempt. */
@@ -200,14 +155,6 @@ export class ServiceActs implements ViewerActs {
       throw error;
     }
   }
-}
-
-function testWords({ delivered, httpStatus, durationMs, error }: TestedWebhookBody): string {
-  const answer = httpStatus === null ? "No answer came" : `The receiver answered ${httpStatus}`;
-  const after = `after ${durationMs} ms`;
-  return delivered
-    ? `${answer} ${after}: the test was taken.`
-    : `${answer} ${after}: the test was not taken (${error ?? "no reason"}).`;
 }
 
 /** Whether the chart is one whose CANCEL is the caller's own. */

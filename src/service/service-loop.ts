@@ -51,7 +51,8 @@ export class ServiceLoop {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, orderEvents, report, retention, webhooks } = this.#parts;
+    const { engine, waiters, report, retention, modules } = this.#parts;
+    const works = modules.flatMap(({ work }) => work ?? []);
     const { store, context } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
@@ -62,13 +63,12 @@ export class ServiceLoop {
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
-      Promise.race([Promise.all([orderEvents.stop(), store.hostRests()]), enough]),
+      Promise.race([Promise.all([...works.map((work) => work.stop()), store.hostRests()]), enough]),
       this.#waiting,
     ]);
     try {
       await ended;
-      await notices.stop(timeoutMs);
-      await webhooks.delivery.endIdle();
+      for (const work of works) await work.end(timeoutMs);
     } finally {
       patience.abort();
       await this.#shutUnlessRunning();
@@ -86,8 +86,7 @@ export class ServiceLoop {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, orderEvents, report, retention, chain, webhooks, modules } =
-      this.#parts;
+    const { engine, waiters, report, retention, chain, modules } = this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
@@ -100,12 +99,11 @@ export class ServiceLoop {
     if (isCompared) engine.run();
     else {
       // Nothing of the other charts is claimed, so that none of their deadlines passes, and no point of no return.
-      engine.run({ only: [webhooks.deliveries] });
+      engine.run({ only: modules.flatMap(({ chainless }) => chainless ?? []) });
       this.#waiting = this.#runOnceCompared(signal);
     }
     report.run();
-    notices.run();
-    orderEvents.run();
+    for (const { work } of modules) work?.run();
     retention.run();
   }
 

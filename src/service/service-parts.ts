@@ -10,8 +10,6 @@ import {
 import type { EngineStore } from "../engine/kernel/engine-store.ts";
 import { redactingLogger } from "../core/redacting-log.ts";
 import { assetsWith } from "../payments/frame/assets/assets.ts";
-import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
-import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
 import {
   paymentStore,
   withPaymentReads,
@@ -19,7 +17,8 @@ import {
   type PaymentTables,
 } from "../payments/payment-storage.ts";
 import { PaymentRetentionLoop } from "../payments/frame/retention/payment-retention.ts";
-import { createSecretBox } from "../payments/frame/secrets/secret-box.ts";
+import { createSecretBox, type SecretBox } from "../payments/frame/secrets/secret-box.ts";
+import { announceNothing, type AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
 import { HostParts } from "../payments/frame/host-parts.ts";
 import { WAY_MODULES, type CreatedTransactionBody } from "../payments/modules.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
@@ -34,7 +33,6 @@ import {
   walletTransferWorkflow,
   type WalletTransferWorkflow,
 } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { openWebhooks, type OpenedWebhooks } from "../payments/webhooks/open-webhooks.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
@@ -65,7 +63,7 @@ export interface ServiceParts extends OpenedOperator {
   /** Ledger calls of tasks, recorded once an inspector asks. */
   readonly calls: LedgerCallHistory;
   readonly chain: ChainBinding;
-  readonly webhooks: OpenedWebhooks;
+  readonly sealing: SecretBox;
   readonly transfers: WalletTransferWorkflow;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
@@ -76,8 +74,6 @@ export interface ServiceParts extends OpenedOperator {
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaitList;
-  readonly notices: NoticeFeed;
-  readonly orderEvents: OrderEventLoop;
   readonly retention: PaymentRetentionLoop;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
@@ -86,7 +82,7 @@ export interface ServiceParts extends OpenedOperator {
   readonly purses: PurseWatch;
 }
 
-type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "modules" | "wallets" | "workflows">;
+type Charts = Pick<ServiceParts, "sealing" | "transfers" | "swapper" | "modules" | "wallets" | "workflows">;
 
 /**
  * Assembles a service without running or asking anything. Throws `InvalidOptions` for thresholds of purses that are no
@@ -110,6 +106,9 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   );
   const engine = engineOf(options, context, charts);
   started.engine = engine;
+  engine.subscribe(({ commit }) => {
+    for (const { work } of charts.modules) work?.committed(commit);
+  });
   const disputed = async (): Promise<readonly EndpointDispute[]> => [
     ...(await observed.disputes()),
     ...context.disputes.standing(),
@@ -128,7 +127,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     parts,
   });
   const waiters = new StatusWaitList(storage, clock, engine);
-  const notices = new NoticeFeed({ ...context, engine });
   const retention = retentionOf(options, { ...context, ledger: observed }, charts);
   return {
     options,
@@ -142,8 +140,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     ...charts,
     engine,
     waiters,
-    notices,
-    orderEvents: new OrderEventLoop({ ...context, ...charts.webhooks, ...charts, engine }),
     retention,
     disputed,
     parts,
@@ -192,32 +188,38 @@ function chartsOf(
 ): Charts {
   const { storage, ledger, clock, assets, log } = context;
   const sealing = createSecretBox(options.masterSecrets, options.random);
-  const webhooks = openWebhooks(options.webhooks, { ...context, sealing });
-  const { announce, deliveries } = webhooks;
   const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log, ask }) ?? null;
-  const transfers = walletTransferWorkflow({
-    storage,
-    ledger,
-    log,
-    announce,
-    complete: (attempt) => completed({ storage, ledger, clock, assets, swapper }, attempt),
-  });
+  const modules: OpenModule<CreatedTransactionBody>[] = [];
   const deps = {
     ...context,
     options,
     engine,
-    announce,
     swapper,
+    sealing,
+    eventNotices: (id: string) =>
+      Promise.all(modules.flatMap(({ eventNotices }) => eventNotices?.(id) ?? [])),
     ask,
     writeAct: createWriteAct(context),
     genesisHash: () => chain.genesisHash,
     bindToChain: () => chain.bind(),
     commit: commitWhenCompared({ gate, engine }),
   };
-  const modules = WAY_MODULES.flatMap(({ open }) => open?.(deps) ?? []);
-  const workflows = [transfers, deliveries, ...modules.flatMap((module) => module.workflows ?? [])];
+  const announcer = (): AnnounceEffect =>
+    modules.find(({ announce }) => announce !== undefined)?.announce ?? announceNothing;
+  for (const { open } of WAY_MODULES) {
+    const module = open?.({ ...deps, announce: announcer() });
+    if (module !== undefined) modules.push(module);
+  }
+  const transfers = walletTransferWorkflow({
+    storage,
+    ledger,
+    log,
+    announce: announcer(),
+    complete: (attempt) => completed({ storage, ledger, clock, assets, swapper }, attempt),
+  });
+  const workflows = [transfers, ...modules.flatMap((module) => module.workflows ?? [])];
   const wallets = modules.find((module) => module.wallets !== undefined)?.wallets ?? null;
-  return { webhooks, transfers, swapper, modules, wallets, workflows };
+  return { sealing, transfers, swapper, modules, wallets, workflows };
 }
 
 /** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */

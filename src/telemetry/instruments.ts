@@ -90,6 +90,7 @@ export const DURATIONS: readonly DurationInstrument[] = [
       labelsOf: ({ workflow, kind }) => ({ workflow, kind }),
     },
   ),
+  // modules: webhooks
   duration(
     {
       name: "paystate.webhook.duration",

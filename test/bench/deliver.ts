@@ -119,7 +119,6 @@ async function startDelivery({ engine, deliveries }: Delivering, index: number):
     signature: null,
     blockTime: null,
     fee: null,
-    webhooks: null,
     received: null,
     remaining: null,
   };

@@ -73,7 +73,6 @@ const project: Project = ({ id, before, after }, at) => {
     blockTime: null,
     fee: null,
     body: null,
-    webhooks: null,
     received: null,
     remaining: null,
   };

@@ -1,4 +1,5 @@
 /** Notices as a receiver of webhooks gets them, without a service: for tests of that receiver. */
+// modules: webhooks
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { sampleNotice } from "../../src/payments/webhooks/test-webhook.ts";
 import { noticeBody, type NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";

@@ -8,7 +8,7 @@ import { drawMachines } from "../../src/cli/draw-machine.ts";
 import { mermaidText } from "../../src/inspector/chart/draw-mermaid.ts";
 import { readChart } from "../../src/inspector/chart/read-chart.ts";
 import { DURABLE_LIMITS } from "../../src/payments/frame/accounts/count-hit.ts";
-import { MAX_WEBHOOKS } from "../../src/payments/frame/accounts/read-account.ts";
+import { MAX_WEBHOOKS } from "../../src/payments/webhooks/webhook-limit.ts";
 import type { Tier } from "../../src/payments/frame/tables/identity.ts";
 import { WINDOWS } from "../../src/http/contract/limits.ts";
 import { MEANINGS } from "../../src/http/openapi/webhooks.ts";

@@ -45,10 +45,11 @@ async function makeSomethingHappen(): Promise<{ readonly secrets: readonly strin
   await fetch(new Request(`https://pay.example/v1/transactions/${transactionId}`, { headers }));
   await fetch(new Request("https://pay.example/v1/nothing-here", { method: "BREW", headers }));
   const { attempt } = bound(createDeliveryClient({ clock: fixture.clock }));
-  await attempt({ url: "https://127.0.0.1/hook", body: "{}", headers: {} });
+  await attempt({ url: "https://127.0.0.1/hook", body: "{}", headers: {} }); // modules: webhooks
   return { secrets: [transactionId, key, alice.address, caller.accountId] };
 }
 
+// modules: webhooks
 const bound = (delivery: ReturnType<typeof createDeliveryClient>) => ({
   attempt: delivery.attempt.bind(delivery),
 });
@@ -65,7 +66,7 @@ test("Prometheus: every instrument has a value after a payment, and no label has
   expect(text).toContain(
     'paystate_request_duration_seconds_count{method="other",route="none",status="404"} 1',
   );
-  expect(text).toContain('paystate_webhook_duration_seconds_count{outcome="blocked_address"} 1');
+  expect(text).toContain('paystate_webhook_duration_seconds_count{outcome="blocked_address"} 1'); // modules: webhooks
   expect(text).toMatch(
     /paystate_task_duration_seconds_count\{workflow="wallet-transfer@\d+",kind="effect",name="broadcast",outcome="done"\} 1/,
   );

@@ -6,7 +6,7 @@ import { MAX_SLOTS_BEHIND } from "../../solana/health.ts";
 import type { Health } from "../../service/read-health.ts";
 import type { MasterSecretStatus } from "../../payments/frame/secrets/bind-database.ts";
 import type { PurseCommands, PurseBody } from "../../payments/frame/purses/purses.ts";
-import { OVERDUE_MS } from "../../service/delivery-backlog.ts";
+import { OVERDUE_MS } from "../../payments/frame/overdue.ts";
 
 /** What the database and the endpoints tell of the chain. */
 type ChainDiagnosis = Pick<Diagnosis, "genesisHash" | "endpoints">;
@@ -222,15 +222,4 @@ interface Trouble {
 
 function count(check: string, number: number, { complain, todo }: Trouble): Finding {
   return number === 0 ? fine(check, "none") : complain(check, { found: String(number), todo });
-}
-
-/** Checks that webhooks can reach the internet. */
-export function checkEgress({ egress }: Pick<Diagnosis, "egress">): Finding {
-  if (egress === null) return fine("webhook egress", "goes without a proxy");
-  const { proxy, trouble } = egress;
-  if (trouble === null) return fine("webhook egress", `the proxy ${proxy} takes connections`);
-  return wrong("webhook egress", {
-    found: `the proxy ${proxy} cannot be reached: ${trouble}`,
-    todo: "no webhook is delivered meanwhile: start the proxy, or correct `webhooks.proxy`",
-  });
 }

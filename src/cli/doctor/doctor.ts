@@ -11,7 +11,6 @@ import { isPostgres } from "../url-or-path.ts";
 import {
   checkChain,
   checkClock,
-  checkEgress,
   checkEndpoints,
   checkMasterSecrets,
   checkPurses,
@@ -19,6 +18,7 @@ import {
   checkWork,
   readPurses,
 } from "./check-service.ts";
+import { checkEgress } from "./check-egress.ts";
 import { checkLive, type LiveFacts } from "./check-live.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode } from "./check-machine.ts";

@@ -14,8 +14,8 @@ export const TAGS = {
   Assets: "What can be paid, and what an address holds.",
   Quotes: "A price that holds for a short while. Every transaction uses one up.",
   Transactions: "Sends, payrolls and swaps, in wallet mode and in private mode.",
-  Events: "What webhooks were told, for owners who lost deliveries.",
-  Webhooks: "Receivers of notices, and their deliveries.",
+  Events: "What webhooks were told, for owners who lost deliveries.", // modules: webhooks
+  Webhooks: "Receivers of notices, and their deliveries.", // modules: webhooks
   Account: "What a key may do.",
   Reference: "This description. It needs no key.",
 } as const;

@@ -21,7 +21,7 @@ export const WINDOWS = {
   quotes: { scope: "quotes", perMinute: { free: 60, pro: 300, enterprise: 1_200 } },
   quoteParties: { scope: "quote_parties", perMinute: { free: 200, pro: 2_000, enterprise: 10_000 } },
   creates: { scope: "creates", perMinute: { free: 30, pro: 150, enterprise: 600 } },
-  webhookTests: { scope: "webhook_test", perMinute: { free: 10, pro: 50, enterprise: 200 } },
+  webhookTests: { scope: "webhook_test", perMinute: { free: 10, pro: 50, enterprise: 200 } }, // modules: webhooks
 } as const satisfies Readonly<Record<string, Window>>;
 
 export type WindowName = keyof typeof WINDOWS;

@@ -1,5 +1,5 @@
 /** The endpoint of the account behind a key. */
-import { accountSchema } from "../../payments/frame/accounts/read-account.ts";
+import { accountSchema } from "../../payments/modules.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
 export const getAccount = endpoint({
@@ -19,7 +19,7 @@ export const getAccount = endpoint({
         tier: "free",
         scopes: ["tokens:read", "transactions:read"],
         limits: [{ scope: "reads", limit: 120, windowSeconds: 60, remaining: 119, resetSeconds: 60 }],
-        webhooks: { limit: 3, current: 1 },
+        webhooks: { limit: 3, current: 1 }, // modules: webhooks
       },
     },
   },

@@ -1,4 +1,5 @@
 /** Endpoints of deliveries: a webhook's list of them, and sending once more. */
+// modules: webhooks
 import { deliverySchema } from "../../payments/webhooks/deliveries.ts";
 import {
   CREATED_AT,

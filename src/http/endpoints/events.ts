@@ -1,4 +1,5 @@
 /** Endpoints of events, as webhooks get them: all, and those of one transaction. */
+// modules: webhooks
 import { eventSchema } from "../../payments/webhooks/list-events.ts";
 import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
 import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";

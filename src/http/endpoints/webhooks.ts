@@ -1,4 +1,5 @@
 /** Endpoints of webhooks: register, read, change, delete, and try out. */
+// modules: webhooks
 import { z } from "zod";
 import { registeredWebhook, webhookSchema } from "../../payments/webhooks/webhook-fields.ts";
 import { CREATED_AT, WEBHOOK_ID, DELIVERY_ID } from "../contract/examples.ts";

@@ -1,4 +1,5 @@
 /** Describes webhooks in the OpenAPI document. */
+// modules: webhooks
 import { z } from "zod";
 import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
 import { eventName, noticeData } from "../../payments/webhooks/list-events.ts";

@@ -52,9 +52,7 @@ interface PageMoment {
   readonly tag: string;
   /** The present time by the service's clock, which need not be the browser's. */
   readonly now: number;
-  /** Whether there are webhooks to be shown: an engine without payments has none. */
-  readonly hasWebhooks: boolean;
-  /** The sections that have something to show: those of a payment service have nothing. */
+  /** The sections that have something to show. */
   readonly sections: readonly { readonly title: string; readonly path: string }[];
 }
 
@@ -62,14 +60,13 @@ interface PageMoment {
 export function page(
   links: Links,
   { title, main, standsStill }: PageParts,
-  { tag, now, hasWebhooks, sections }: PageMoment,
+  { tag, now, sections }: PageMoment,
 ): string {
   const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
   const pages: readonly (readonly [name: string, address: string])[] = [
     ["Instances", links.list()],
     ["Timers", links.file("timers")],
     ...sections.map((each) => [each.title, links.file(each.path)] as const),
-    ...(hasWebhooks ? [["Webhooks", links.file("webhooks")] as const] : []),
     ["Charts", links.file("charts")],
     ["Health", links.file("health")],
   ];

@@ -2,6 +2,7 @@
  * Pages of webhooks: a list, and a page for a webhook with its deliveries: answers, excerpts, the next attempt, and a
  * request to copy.
  */
+// modules: webhooks
 import type { DeliveryAttemptRecord } from "../../payments/webhooks/tables.ts";
 import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { durationWords } from "../chart/words.ts";

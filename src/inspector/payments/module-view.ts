@@ -1,8 +1,34 @@
 /** What a module of payments shows of its rows in the inspector. */
 import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
+import type { InspectedParts } from "../find-instance-page.ts";
 import type { RelatedId } from "../find-related.ts";
+import type { Links, PageParts } from "../pages/page.ts";
+import type { SecretFilter } from "../show-values.ts";
 import type { MoneyTally } from "./money.ts";
 import type { OrderPart } from "./order-part.ts";
+
+/** A call on the timeline of an instance, beside its steps. */
+export interface TimelineCall {
+  readonly number: number;
+  /** What was done, up to the name of the instance that did it. */
+  readonly words: string;
+  readonly instance: string;
+  readonly of: string;
+  readonly at: number;
+  readonly durationMs: number;
+  /** The answer or the error, in words. */
+  readonly outcome: string;
+  readonly isGood: boolean;
+}
+
+/** How a page is made. */
+export interface PageMaking {
+  readonly links: Links;
+  readonly inspected: Pick<InspectedParts, "storage">;
+  readonly redact: SecretFilter;
+  readonly acts: readonly OfferedAct[];
+}
 
 /** Each answers null, or nothing, for what is of others. */
 export interface ModuleView {
@@ -12,8 +38,8 @@ export interface ModuleView {
   relations(payments: InspectedPaymentParts, transactionId: string): Promise<readonly RelatedId[]>;
   /** Where the money of a transaction came from and went to, asset by asset. */
   flows(payments: InspectedPaymentParts, transactionId: string): Promise<readonly MoneyTally[] | null>;
-  /** The module's rows of a transaction, as a branch of its tree. */
-  branch(payments: InspectedPaymentParts, transactionId: string): Promise<OrderPart | null>;
+  /** The module's rows of a transaction, as branches of its tree. */
+  branches(payments: InspectedPaymentParts, transactionId: string): Promise<readonly OrderPart[]>;
   /** Transactions that one looks for by this text. */
   search(payments: InspectedPaymentParts, text: string): Promise<readonly RelatedId[]>;
   /** Troubles by instance. */
@@ -21,4 +47,12 @@ export interface ModuleView {
     payments: InspectedPaymentParts,
     limit: number,
   ): Promise<readonly (readonly [id: string, trouble: string])[]>;
+  /** Calls on the timeline of an instance of a transaction. */
+  calls?(
+    payments: InspectedPaymentParts,
+    instance: string,
+    of: { readonly transactionId: string; readonly redact: SecretFilter },
+  ): Promise<readonly TimelineCall[]>;
+  /** The page of an instance that has gone with its end. */
+  page?(payments: InspectedPaymentParts, instance: string, making: PageMaking): Promise<PageParts | null>;
 }

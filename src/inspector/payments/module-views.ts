@@ -1,11 +1,13 @@
 /** The modules that show rows of their own. A module has one line here, which goes with the module. */
 import type { ModuleView } from "./module-view.ts";
 import { privateView } from "./private-view.ts";
+import { webhooksView } from "./webhooks-view.ts";
 
 // A line for each module, which goes with the module.
 // prettier-ignore
 const MODULE_VIEWS: readonly ModuleView[] = [
   privateView,
+  webhooksView,
 ];
 
 /** What the first module that knows of it shows; null where none does. */

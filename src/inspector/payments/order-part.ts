@@ -5,8 +5,8 @@ export interface OrderPart {
   readonly is: string;
   /** The instance with a page of its own; null where the branch has none. */
   readonly id: string | null;
-  /** The webhook of a delivery; null for any other branch. */
-  readonly webhook: string | null;
+  /** A page that it leads to besides its own; null without one. */
+  readonly to: { readonly words: string; readonly page: string; readonly id: string } | null;
   readonly state: string;
   /** A short addition, such as a signature; null without one. */
   readonly note: string | null;
@@ -17,7 +17,7 @@ export interface OrderPart {
 const MAX_BRANCHES = 50;
 
 export function branch(own: Pick<OrderPart, "is" | "state"> & Partial<OrderPart>): OrderPart {
-  return { id: null, webhook: null, note: null, below: [], ...own };
+  return { id: null, to: null, note: null, below: [], ...own };
 }
 
 export function bounded<Item>(

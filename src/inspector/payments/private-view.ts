@@ -23,11 +23,11 @@ export const privateView: ModuleView = {
     return (order?.transfers ?? []).map(({ id, kind, n }) => [id, `transfer: ${kind} ${n}`] as const);
   },
   flows,
-  async branch(payments, transactionId) {
+  async branches(payments, transactionId) {
     const [order] = await payments.reads.orderViews([transactionId]);
-    if (order === undefined) return null;
+    if (order === undefined) return [];
     const attempts = await payments.reads.attemptsOfAny(order.transfers.map(({ id }) => id));
-    return addressBranch(payments, order, attempts);
+    return [addressBranch(payments, order, attempts)];
   },
   async search({ reads }, text) {
     const parsed = parseAddress(text);

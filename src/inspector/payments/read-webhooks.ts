@@ -1,9 +1,11 @@
 /** Webhooks of all accounts, and the ladder of attempts of each delivery. */
+// modules: webhooks
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
 import type { DeliveryAttemptRecord, DeliveryRecord, WebhookRecord } from "../../payments/webhooks/tables.ts";
 import type { SecretFilter } from "../show-values.ts";
+import type { TimelineCall } from "./module-view.ts";
 
 /** A webhook with how it goes. */
 export interface WebhookStatus {
@@ -65,19 +67,6 @@ export async function readLadder(
   return { delivery, notice, attempts, nextAt: due.length === 0 ? null : Math.min(...due) };
 }
 
-/** An ended delivery attempt. */
-export interface EndedAttempt {
-  /** The delivery's id. */
-  readonly id: string;
-  readonly event: string;
-  readonly number: number;
-  readonly at: number;
-  readonly durationMs: number;
-  /** The answer or the error, in words. */
-  readonly outcome: string;
-  readonly isGood: boolean;
-}
-
 const MAX_DELIVERIES = 50;
 
 /** Reads the delivery attempts of an order, or of a single delivery when `only` names it. */
@@ -85,14 +74,14 @@ export async function readDeliveries(
   { reads }: InspectedPaymentParts,
   transactionId: string,
   { only, redact }: { readonly only: string | null; readonly redact: SecretFilter },
-): Promise<EndedAttempt[]> {
+): Promise<readonly TimelineCall[]> {
   const deliveries = (await reads.deliveries(transactionId)).filter(({ id }) => only === null || id === only);
   const lines = await Promise.all(
     deliveries.slice(-MAX_DELIVERIES).map(async ({ id, noticeId }) => {
       const [notice, attempts] = await Promise.all([reads.notice(noticeId), reads.deliveryAttempts(id)]);
       return attempts.map((attempt) => ({
-        id,
-        event: notice?.event ?? "a notice",
+        instance: id,
+        of: notice?.event ?? "a notice",
         ...lineOf(attempt, redact),
       }));
     }),
@@ -100,13 +89,11 @@ export async function readDeliveries(
   return lines.flat();
 }
 
-function lineOf(
-  attempt: DeliveryAttemptRecord,
-  redact: SecretFilter,
-): Pick<EndedAttempt, "number" | "at" | "durationMs" | "outcome" | "isGood"> {
+function lineOf(attempt: DeliveryAttemptRecord, redact: SecretFilter): Omit<TimelineCall, "instance" | "of"> {
   const { number, startedAt, durationMs, httpStatus } = attempt;
   return {
     number,
+    words: `webhook attempt ${number} of`,
     at: startedAt,
     durationMs,
     outcome: redact(outcomeOf(attempt)),

@@ -11,7 +11,7 @@ export const schedulesSection: InspectorSection = {
   path: "schedules",
   title: "Schedules",
   isThere: ({ schedules }) => schedules !== undefined,
-  has: (name) => scheduleNamed(name) !== null,
+  addressOf: async (links, name) => (scheduleNamed(name) === null ? null : links.file("schedules")),
   async find(links, { schedules, acting }) {
     if (schedules === undefined) return absent(links, "Schedules are shown where their engine runs.");
     const all = await schedules.list();

@@ -4,16 +4,16 @@ import { commitOne } from "../../../storage/decided.ts";
 import { agingTime } from "../../core/clock-trust.ts";
 import type { Clock } from "../../core/runtime.ts";
 import { accountGate, rulesOf, type ActContext } from "../frame/intake/rules.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame/frame-storage.ts";
 import { frameTables } from "../frame/tables.ts";
 import { isSamePerson } from "../frame/shown-words.ts";
 import type { IdempotencyRecord } from "../frame/tables/identity.ts";
 import type { DecisionRecord } from "../frame/tables/operator.ts";
 import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
 import { everyRow } from "../frame/tables/read.ts";
-import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "../frame/acts/act.ts";
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
+import type { ModuleErasure } from "../frame/open-module.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
 import { decidedMeanwhile, decisionWrite } from "../frame/acts/decisions.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
@@ -51,11 +51,13 @@ const erasure = z.strictObject({
 const proposal = z.object({ reference: z.string().optional(), actor: z.string() }).nullable();
 
 interface ErasureParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
-  /** What the module of a transaction says; null for a transaction that no module says anything of. */
-  readonly erasureCheck: (transactionId: string) => Promise<ErasureCheck | null>;
+  /** What modules say of a transaction. */
+  readonly erasureChecks: (transactionId: string) => Promise<readonly ErasureCheck[]>;
+  /** What modules keep that names people. */
+  readonly erasures: readonly ModuleErasure[];
 }
 
 type ErasureAct = Act & { readonly what: { readonly accountId: string } };
@@ -142,19 +144,20 @@ export class ErasureHandler implements ErasureCommands {
 
   /** Null where nothing comes for the transaction any more. */
   async #whyOpen({ id, ...row }: TransactionRecord): Promise<string | null> {
-    const { storage, clock, erasureCheck } = this.#parts;
-    const [own, deliveries] = await Promise.all([erasureCheck(id), storage.deliveries(id)]);
-    const instances = [id, ...(own?.instances ?? [])];
+    const { storage, clock, erasureChecks } = this.#parts;
+    const checks = await erasureChecks(id);
+    const instances = [id, ...checks.flatMap((check) => check.instances)];
     const [pending, records] = await Promise.all([
       Promise.all(instances.map((each) => storage.tasks({ order: "instance", instance: each, limit: 1 }))),
       Promise.all(instances.map((each) => storage.load(each))),
     ]);
     if (!isFinalStatus(row.status) || row.attention !== null) return "it is open";
-    if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
-    if (own !== null && own.refusal !== null) return own.refusal;
+    const refusal = checks.find((check) => check.refusal !== null)?.refusal ?? null;
+    if (refusal !== null) return refusal;
     const ageMs = agingTime(clock) - row.createdAt;
     if (ageMs < DAY_MS) return "it is under a day old, and who has lost its answer may still ask for it";
-    if (own !== null && ageMs < own.leastAgeMs) return own.young;
+    const young = checks.find(({ leastAgeMs }) => ageMs < leastAgeMs)?.young ?? null;
+    if (young !== null) return young;
     const isLookedAt =
       pending.some((tasks) => tasks.length > 0) ||
       records.some((record) => record !== null && isWatched(record));
@@ -163,51 +166,48 @@ export class ErasureHandler implements ErasureCommands {
 
   /** The answers first: a transaction without its reference is not found by that again. */
   async #blank({ accountId, reference }: Erasure, found: readonly TransactionRecord[]): Promise<void> {
-    const { storage } = this.#parts;
+    const { storage, erasures } = this.#parts;
     const ids = new Set(found.map(({ id }) => id));
     const byKey = { table: frameTables.idempotency, index: "key" } as const;
     const answers = everyRow<IdempotencyRecord>((last, limit) =>
       storage.find({ ...byKey, after: [last?.id ?? ""], limit }),
     );
     for await (const { id, answer } of answers) {
-      const { transactionId = "", webhookId = "" } = JSON.parse(answer) as Readonly<Record<string, string>>;
-      const isOfWebhook = reference === undefined && webhookId !== "";
-      const webhook = isOfWebhook ? await storage.webhook(webhookId) : null;
-      if (!ids.has(transactionId) && webhook?.accountId !== accountId) continue;
+      const given = JSON.parse(answer) as Readonly<Record<string, string>>;
+      const asked = reference === undefined ? erasures : [];
+      const owners = await Promise.all(asked.map((erasure) => erasure.accountOf(given)));
+      if (!ids.has(given["transactionId"] ?? "") && !owners.includes(accountId)) continue;
       await this.#commit(id, [{ table: "idempotency", remove: id }]);
     }
     if (reference === undefined) await this.#commit(accountId, await this.#accountWrites(accountId));
     for (const id of ids) await this.#commit(id, await this.#transactionWrites(id));
   }
 
-  async #accountWrites(accountId: string): Promise<readonly PaymentWrite[]> {
-    const { storage, clock } = this.#parts;
+  async #accountWrites(accountId: string): Promise<readonly FrameWrite[]> {
+    const { storage, clock, erasures } = this.#parts;
     const now = clock.now();
-    const [account, keys, webhooks, change] = await Promise.all([
+    const [account, keys, ...others] = await Promise.all([
       storage.account(accountId),
       storage.apiKeysOf(accountId),
-      storage.webhooks(accountId),
-      webhookListChange(storage, accountId, now),
+      ...erasures.map((erasure) => erasure.account(accountId, now)),
     ]);
     return [
-      change,
       ...(account === null ? [] : [{ table: "accounts" as const, id: accountId, set: { name: "" } }]),
       ...keys.map(({ id, version: expectedVersion, revokedAt }) => {
         const set = { revokedAt: revokedAt ?? now, allowedAddresses: null };
         return { table: "apiKeys" as const, id, set, expectedVersion };
       }),
-      ...webhooks.map(({ id, version: expectedVersion }) => {
-        const set = { ...DELETED, deletedAt: now };
-        return { table: "webhooks" as const, id, set, expectedVersion };
-      }),
+      ...others.flat(),
     ];
   }
 
   /** The hash of the request goes too: with the hash, a guessed reference could be proved. */
-  async #transactionWrites(id: string): Promise<readonly PaymentWrite[]> {
-    const { storage } = this.#parts;
-    const [notices, deliveries] = await Promise.all([storage.notices(id), storage.deliveries(id)]);
-    const attempts = await Promise.all(deliveries.map((each) => storage.deliveryAttempts(each.id)));
+  async #transactionWrites(id: string): Promise<readonly FrameWrite[]> {
+    const { storage, erasures } = this.#parts;
+    const [notices, ...others] = await Promise.all([
+      storage.notices(id),
+      ...erasures.map((erasure) => erasure.transaction(id)),
+    ]);
     return [
       { table: "transactions", id, set: { reference: null, requestHash: "" } },
       ...notices.flatMap((notice) => {
@@ -216,13 +216,11 @@ export class ErasureHandler implements ErasureCommands {
         const text = JSON.stringify({ ...body, data: { ...data, reference: null } });
         return [{ table: "notices" as const, id: notice.id, set: { body: text } }];
       }),
-      ...attempts.flat().map((attempt) => {
-        return { table: "deliveryAttempts" as const, id: attempt.id, set: { excerpt: null } };
-      }),
+      ...others.flat(),
     ];
   }
 
-  async #commit(whose: string, writes: readonly PaymentWrite[]): Promise<void> {
+  async #commit(whose: string, writes: readonly FrameWrite[]): Promise<void> {
     const stored = await commitOne(this.#parts.storage, { writes });
     if (!stored.ok) throw new OperatorRefused(`${whose} has just changed: ask for the same once more`);
   }

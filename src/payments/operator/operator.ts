@@ -1,6 +1,7 @@
 /** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../frame/host-parts.ts";
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
+import type { ModuleErasure } from "../frame/open-module.ts";
 import type { TransactionOfInstance } from "./attention/host-matters.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -86,7 +87,8 @@ interface OperatorCommandParts extends ServiceContext<PaymentStorage> {
   /** Sources of matters that ways to pay bring. */
   readonly sources: readonly AttentionSource[];
   readonly transactionOf: TransactionOfInstance;
-  readonly erasureCheck: (transactionId: string) => Promise<ErasureCheck | null>;
+  readonly erasureChecks: (transactionId: string) => Promise<readonly ErasureCheck[]>;
+  readonly erasures: readonly ModuleErasure[];
   readonly evidence: EvidenceControl;
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
@@ -103,7 +105,7 @@ const MAX_LISTED = 1_000;
 const MAX_COUNTED = 200;
 
 export function createOperator(deps: OperatorCommandParts): OperatorParts {
-  const { storage, clock, assets, erasureCheck } = deps;
+  const { storage, clock, assets } = deps;
   const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });
   const rateLimited: AttentionSourceParts["rateLimited"] = () => deps.configured.rateLimited();
@@ -119,7 +121,7 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
     writeAct,
     tasks: new TaskResolveHandler({ storage, clock, writeAct }),
   });
-  const erasing = new ErasureHandler({ storage, clock, writeAct, erasureCheck });
+  const erasing = new ErasureHandler({ ...deps, writeAct });
   return {
     operator: {
       pause: (...given) => carryOut(PAUSE, gates, given),

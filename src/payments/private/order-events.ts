@@ -23,12 +23,8 @@ export interface OrderRows extends Pick<OrderedTransaction, "transaction" | "ord
   readonly told: readonly NoticeRecord[];
 }
 
-/** The notice of an event; null if nothing is to be told, such as of a small deposit, or of a hold that is over. */
-export function orderNotice(
-  { event, subject }: UntoldEventRecord,
-  rows: OrderRows,
-  now: number,
-): NoticeRecord | null {
+/** The notice of an event; null if nothing is to be told, such as of a small deposit, or of a hold that is over, and for an event of others. */
+export function orderNotice({ event }: UntoldEventRecord, rows: OrderRows, now: number): NoticeRecord | null {
   const { transaction, order } = rows;
   switch (event) {
     case "transaction.deposit_received":
@@ -38,12 +34,8 @@ export function orderNotice(
       const hold = order?.holds.find(({ endedAt }) => endedAt === null);
       return hold === undefined ? null : newNotice(transaction, { event, subject: hold.id, createdAt: now });
     }
-    case "transaction.refunded":
-      return newNotice(transaction, { event, subject, createdAt: now });
-    case "transaction.cancelled":
-      return newNotice(transaction, { event, createdAt: now });
     default:
-      throw new TypeError(`no such event: ${String(event satisfies never)}`);
+      return null;
   }
 }
 

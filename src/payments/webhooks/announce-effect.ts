@@ -9,9 +9,8 @@ import { NoticedTransactionCache, readWebhookList } from "./webhook-list.ts";
 
 /**
  * The effect `announce`, which tells of statuses. A step announces its notices in its own commit, which is refused when
- * the account's webhooks have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a
- * task announces the rest. Step and task both look at all notices of the transaction: each begins missing deliveries,
- * in the order of the notices.
+ * the account's webhooks have changed since they were read. No step waits for them: where they have changed three times
+ * meanwhile, or could not be read, the next step announces what is not announced yet, or a task, whichever comes first.
  */
 export function announceEffect(given: AnnounceParts): AnnounceEffect {
   const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };

@@ -7,9 +7,6 @@ import type { CommittingStep, DoneWithStep } from "../../engine/index.ts";
 import { announce, announcements, isSubscribed, serialised, type AnnouncingParts } from "./announce.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
-/** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
-const MAX_BEGUN_WITH_STEP = 3;
-
 export async function announceWithStep(
   parts: AnnouncingParts,
   { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, WebhookTables>,
@@ -25,19 +22,13 @@ export async function announceWithStep(
   const own = insertsOf(writes, "notices");
   const { accountId } = view.transaction;
   const { webhooks, unchanged } = await readWebhookList(storage, accountId);
+  const notices = [...earlier, ...own];
+  const isTold = notices.some(
+    (notice) => notice.body === null && webhooks.some((webhook) => isSubscribed(webhook, notice)),
+  );
+  const deliveries = isTold && earlier.length > 0 ? await storage.deliveries(transactionId) : [];
   const after = asCommitted(view, [...companions, ...writes]);
-  const isTold = own.some((notice) => webhooks.some((webhook) => isSubscribed(webhook, notice)));
-  const mayBegin = isTold || earlier.some((notice) => notice.webhooks?.length !== 0);
-  const deliveries = mayBegin && earlier.length > 0 ? await storage.deliveries(transactionId) : [];
-  const announced = announce(parts, {
-    view: after,
-    notices: [...earlier, ...own],
-    own,
-    webhooks,
-    deliveries,
-  });
-  const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
-  const runs = isWhole ? announced.runs : [];
+  const announced = announce(parts, { view: after, notices, own, webhooks, deliveries });
   const ownIds = new Set(own.map(({ id }) => id));
   return {
     writes: [
@@ -47,10 +38,10 @@ export async function announceWithStep(
       ),
       ...announcements(parts, announced.notices, accountId),
       unchanged,
-      ...runs.map(({ write }) => write),
+      ...announced.runs.map(({ write }) => write),
     ],
-    starts: runs.map(({ start }) => start),
-    isWhole,
+    starts: announced.runs.map(({ start }) => start),
+    isWhole: true,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
+/** Tells webhooks: serialises a notice once, and in the same commit begins a delivery for each webhook that is subscribed to it. */
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
 import type { DeliveryRecord, WebhookRecord } from "./tables.ts";
@@ -42,32 +42,29 @@ interface Announceable {
   readonly deliveries: readonly DeliveryRecord[];
 }
 
-/** New notices with body and webhooks, and all deliveries that must begin. */
+/** The notices that have no body yet, with their bodies, and the deliveries that begin with them. */
 export function announce(
   { assets, deliveries: workflow }: Pick<AnnounceParts, "assets" | "deliveries">,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
-  const begun = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const told: NoticeRecord[] = [];
   const runs: BegunRun[] = [];
   const previous = new Map<string, string | null>();
   for (const notice of inOrder(notices)) {
-    const isNew = notice.body === null;
-    const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
-    const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
-    const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
-    if (isNew) {
-      const body = noticeBody(noticeOf(notice, view, assets));
-      told.push({ ...notice, body, webhooks: ids });
+    const isOrdered = isOfStatus(notice);
+    if (notice.body !== null) {
+      const begun = deliveries.filter(({ noticeId }) => isOrdered && noticeId === notice.id);
+      for (const delivery of begun) previous.set(delivery.webhookId, followed(delivery));
+      continue;
     }
-    for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
-      const webhook = { id, accountId };
-      const delivery = deliveryIdOf(notice, webhook);
-      const follows = isOfStatus(notice) ? (previous.get(id) ?? null) : null;
-      const row = begun.get(delivery);
-      if (isOfStatus(notice)) previous.set(id, row === undefined ? delivery : followed(row));
-      if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
+    told.push({ ...notice, body: noticeBody(noticeOf(notice, view, assets)) });
+    const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
+    for (const webhook of listening.filter((each) => own.includes(notice) || wasThere(each, notice))) {
+      const { id } = webhook;
+      const follows = isOrdered ? (previous.get(id) ?? null) : null;
+      runs.push(firstRun(workflow, { notice, webhook: { id, accountId }, follows }));
+      if (isOrdered) previous.set(id, deliveryIdOf(notice, webhook));
     }
   }
   return { notices: told, runs };
@@ -78,17 +75,9 @@ function followed({ id, status, attempts }: DeliveryRecord): string | null {
   return status === "pending" && attempts === 0 ? id : null;
 }
 
-/**
- * Webhooks with a delivery of the notice: webhooks of a notice that lists none, and webhooks that had the notice sent
- * again.
- */
-function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[]): readonly string[] {
-  return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
-}
-
 /** What a commit makes of a stored notice. */
-export function serialised({ id, body, webhooks }: NoticeRecord): WebhookWrite {
-  return { table: "notices", id, set: { body, webhooks } };
+export function serialised({ id, body }: NoticeRecord): WebhookWrite {
+  return { table: "notices", id, set: { body } };
 }
 
 /** Writes that announce notices: of two commits that announce a notice at once, the second is refused. */

@@ -25,7 +25,7 @@ import type { AttemptError } from "./sending/attempt.ts";
 export interface DeliveryParts {
   readonly storage: WebhookStorage;
   readonly clock: Clock;
-  readonly engine: ModuleEngine<WebhookTables>;
+  readonly engine: () => ModuleEngine<WebhookTables>;
   readonly workflow: WebhookDeliveryWorkflow;
 }
 
@@ -92,7 +92,7 @@ async function hurry(
   writes: readonly WebhookWrite[],
 ): Promise<boolean> {
   const { engine, workflow } = parts;
-  const sent = await engine.send(workflow, delivery.id, { type: "RETRY" }, { writes });
+  const sent = await engine().send(workflow, delivery.id, { type: "RETRY" }, { writes });
   return sent.kind === "unchanged" ? beginRuns(parts, [], writes) : sent.kind === "stepped";
 }
 
@@ -104,7 +104,7 @@ export async function beginRuns(
 ): Promise<boolean> {
   if (runs.length === 0 && writes.length === 0) return true;
   const starts = runs.map(({ start }) => start);
-  return (await engine.commit({ starts, writes: [...runs.map(({ write }) => write), ...writes] })).ok;
+  return (await engine().commit({ starts, writes: [...runs.map(({ write }) => write), ...writes] })).ok;
 }
 
 /** Throws `VALIDATION_ERROR`: a delivery that begins while its webhook is disabled would be dropped at once. */

@@ -4,7 +4,7 @@
  */
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { Notice, NoticeEvent } from "../frame/notices/notice-body.ts";
-import type { CommitFeed } from "../frame/module-engine.ts";
+import type { AnyWrite } from "../../../storage/storage.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
 import type { AnnouncementRecord } from "./tables.ts";
 import type { WebhookStorage } from "./webhook-storage.ts";
@@ -17,7 +17,6 @@ export interface NoticeFilter {
 }
 
 interface NoticeFeedParts {
-  readonly engine: CommitFeed;
   readonly storage: Pick<WebhookStorage, "announcement" | "announcementsInSequence" | "noticesById">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -64,15 +63,17 @@ export class NoticeFeed {
 
   constructor(parts: NoticeFeedParts) {
     this.#parts = parts;
-    parts.engine.subscribe(({ commit }) => {
-      if (this.#subscribers.size === 0) return;
-      const announced = (commit.writes ?? []).flatMap((write) =>
-        write.table === "announcements" && "insert" in write ? [(write.insert as AnnouncementRecord).id] : [],
-      );
-      if (announced.length === 0) return;
-      if (this.#place === null) for (const id of announced) this.#early.add(id);
-      void this.#look();
-    });
+  }
+
+  /** Hears of a commit of this process. */
+  hear(writes: readonly AnyWrite[]): void {
+    if (this.#subscribers.size === 0) return;
+    const announced = writes.flatMap((write) =>
+      write.table === "announcements" && "insert" in write ? [(write.insert as AnnouncementRecord).id] : [],
+    );
+    if (announced.length === 0) return;
+    if (this.#place === null) for (const id of announced) this.#early.add(id);
+    void this.#look();
   }
 
   /** See `PaymentService.subscribe`. */

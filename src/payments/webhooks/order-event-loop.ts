@@ -3,18 +3,18 @@ import type { TransactionView } from "../frame/tables/orders.ts";
 import type { WebhookWrite, WebhookTables } from "./webhook-storage.ts";
 import { groupedBy } from "../frame/tables/read.ts";
 import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
-import type { CommitFeed, ModuleEngine } from "../frame/module-engine.ts";
+import type { AnyWrite } from "../../../storage/storage.ts";
+import type { ModuleEngine } from "../frame/module-engine.ts";
 import type { Logger } from "../../core/runtime.ts";
-import type { EventNotice } from "../frame/notices/notice-writes.ts";
-import type { OpenModule } from "../frame/open-module.ts";
+import { plainEventNotice, type EventNotice } from "../frame/notices/notice-writes.ts";
 import { announce, announcements, type AnnounceParts } from "./announce.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
 interface OrderEventParts extends AnnounceParts {
-  readonly engine: CommitFeed & Pick<ModuleEngine<WebhookTables>, "commit">;
+  readonly engine: () => Pick<ModuleEngine<WebhookTables>, "commit">;
   readonly log: Logger;
   /** Modules make the notices of the events that they note. */
-  readonly modules: readonly Pick<OpenModule, "eventNotices">[];
+  readonly eventNotices: (transactionId: string) => Promise<readonly EventNotice[]>;
 }
 
 /** A transaction with what was told of it before, and what makes notices of its events. */
@@ -35,10 +35,12 @@ export class OrderEventLoop {
 
   constructor(parts: OrderEventParts) {
     this.#parts = parts;
-    parts.engine.subscribe(({ commit }) => {
-      const isUntold = commit.writes?.some((write) => write.table === "untoldEvents" && "insert" in write);
-      if (isUntold === true && this.#running !== null) void this.#look(this.#running.signal);
-    });
+  }
+
+  /** Hears of a commit of this process. */
+  hear(writes: readonly AnyWrite[]): void {
+    const isUntold = writes.some((write) => write.table === "untoldEvents" && "insert" in write);
+    if (isUntold && this.#running !== null) void this.#look(this.#running.signal);
   }
 
   /** Looks now, behind each commit of this process, and every five seconds, until `stop`. */
@@ -109,7 +111,8 @@ export class OrderEventLoop {
    * decided anew in the next look, where webhooks have changed meanwhile.
    */
   async #tell(transactionId: string, events: readonly UntoldEventRecord[]): Promise<void> {
-    const { engine, storage } = this.#parts;
+    const { storage } = this.#parts;
+    const engine = this.#parts.engine();
     const seen = events.map(({ id }): WebhookWrite => ({ table: "untoldEvents", remove: id }));
     const view = await this.#read(transactionId);
     if (view === null) {
@@ -145,12 +148,12 @@ export class OrderEventLoop {
 
   /** Null when the transaction was removed as old. */
   async #read(transactionId: string): Promise<ToldTransaction | null> {
-    const { storage, modules } = this.#parts;
+    const { storage, eventNotices } = this.#parts;
     const [view, told, noticesOf] = await Promise.all([
       storage.transaction(transactionId),
       storage.notices(transactionId),
-      Promise.all(modules.flatMap(({ eventNotices }) => eventNotices?.(transactionId) ?? [])),
+      eventNotices(transactionId),
     ]);
-    return view && { ...view, told, noticesOf };
+    return view && { ...view, told, noticesOf: [plainEventNotice, ...noticesOf] };
   }
 }

@@ -7,7 +7,8 @@ import type { PageQuery } from "../frame/request-fields.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import { listDeliveries, redeliver, type DeliveryBody } from "./deliveries.ts";
 import { listEvents, listTransactionEvents, type EventBody } from "./list-events.ts";
-import type { OpenedWebhooks } from "./open-webhooks.ts";
+import type { Notice } from "../frame/notices/notice-body.ts";
+import type { NoticeFilter } from "./notice-feed.ts";
 import { recoverDeliveries, type RecoveryBody } from "./recover-deliveries.ts";
 import type {
   EventsQuery,
@@ -17,12 +18,20 @@ import type {
   WebhookUpdateRequest,
 } from "./requests.ts";
 import { testWebhook, type TestedWebhookBody } from "./test-webhook.ts";
-import type { WebhookBody, WholeWebhookBody } from "./webhook-fields.ts";
+import type { WebhookBody, WebhookContext, WholeWebhookBody } from "./webhook-fields.ts";
+import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import type { WebhookStorage, WebhookTables, WebhookWrite } from "./webhook-storage.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook, updateWebhook } from "./webhooks.ts";
 
 /** Calls about webhooks, their deliveries and the events of an account. */
 export interface WebhookCalls {
+  /**
+   * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
+   * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of
+   * the status of one transaction come in the order of its steps. For screens and logs: notices that must not be
+   * missed, even while this process is down, need a webhook. Returns the function that stops.
+   */
+  subscribe(filter: NoticeFilter, listener: (notice: Notice) => void): () => void;
   registerWebhook(
     caller: Caller,
     request: WebhookRequest,
@@ -89,21 +98,24 @@ export interface WebhookCalls {
   ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
 }
 
+/** Those that ask the storage. */
+export type AskedWebhookCalls = Omit<WebhookCalls, "subscribe">;
+
 /** Dependencies of the calls. */
-export interface WebhookCallParts extends Pick<
-  ServiceContext<WebhookStorage>,
-  "storage" | "clock" | "random" | "assets"
-> {
-  readonly engine: ModuleEngine<WebhookTables>;
-  readonly opened: OpenedWebhooks;
+interface WebhookCallParts
+  extends
+    Pick<ServiceContext<WebhookStorage>, "storage" | "clock" | "random" | "assets">,
+    Pick<WebhookContext, "sealing" | "delivery" | "rules" | "secretOverlapMs"> {
+  readonly engine: () => ModuleEngine<WebhookTables>;
+  readonly deliveries: WebhookDeliveryWorkflow;
 }
 
-export function webhookCalls({ opened, ...given }: WebhookCallParts): WebhookCalls {
-  const { storage, engine, clock } = given;
+export function webhookCalls({ engine, deliveries, ...given }: WebhookCallParts): AskedWebhookCalls {
+  const { storage, clock } = given;
   const commit = async (writes: readonly WebhookWrite[]): Promise<boolean> =>
-    (await engine.commit({ writes })).ok;
-  const webhooks = { ...given, ...opened, commit };
-  const sending = { storage, clock, engine, workflow: opened.deliveries };
+    (await engine().commit({ writes })).ok;
+  const webhooks = { ...given, commit };
+  const sending = { storage, clock, engine, workflow: deliveries };
   return {
     registerWebhook: (caller, request, options) => registerWebhook(webhooks, caller, { request, options }),
     webhooks: (caller) => listWebhooks(storage, caller),

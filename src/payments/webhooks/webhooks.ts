@@ -1,7 +1,7 @@
 /** Registers, shows, updates and deletes webhooks. */
 import type { WebhookRecord } from "./tables.ts";
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
-import { MAX_WEBHOOKS } from "../frame/accounts/read-account.ts";
+import { MAX_WEBHOOKS } from "./webhook-limit.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import {
   answerOnce,

@@ -5,7 +5,6 @@ import { afterAll, describe, expect, test } from "vitest";
 import {
   checkChain,
   checkClock,
-  checkEgress,
   checkEndpoints,
   checkMasterSecrets,
   checkPurses,
@@ -14,6 +13,7 @@ import {
   readPurses,
   type WorkHealth,
 } from "../../../src/cli/doctor/check-service.ts";
+import { checkEgress } from "../../../src/cli/doctor/check-egress.ts";
 import { ENDPOINT_ROLES, LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
 import type { Health } from "../../../src/service/read-health.ts";
@@ -211,6 +211,7 @@ describe("stored work", () => {
   });
 });
 
+// modules: webhooks
 test("webhook egress: without a proxy, through one that answers, and through one that does not", () => {
   expect(checkEgress(diagnosis())).toMatchObject({ verdict: "ok" });
   const egress = (trouble: string | null) => ({ ...diagnosis(), egress: { proxy: "p:1", trouble } });

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createEngine } from "../../../src/engine/index.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
-import { noticeRemovals } from "../../../src/payments/webhooks/old-notices.ts";
+import { noticeRemovals } from "../../../src/payments/frame/retention/old-notices.ts";
 import { oldOrders } from "../../../src/payments/private/old-orders.ts";
 import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
@@ -39,7 +39,7 @@ function oldOrdersOf(world: PrivateFixture): OldRows {
     clock,
     archive: null,
     archiveDeadlineMs: 1_000,
-    noticeRemovals: (each: string, until: number) => noticeRemovals(storage, each, until),
+    noticeRemovals: noticeRemovals({ storage, goesWith: [] }),
     stopInstance: (each: string) => engine.stopInstance(each),
     look: (each: string) =>
       lookAtOrder({ storage, ledger, assets: assetsWith(mints), prices: solAt150(world) }, each),

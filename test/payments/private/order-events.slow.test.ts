@@ -1,5 +1,5 @@
 /** What a private order tells beside its status: deposits as levels, holds, refunds, each once, beside the notices of the status. */
-// modules: private
+// modules: private, webhooks
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";

@@ -5,7 +5,7 @@ import { setup } from "xstate";
 import { createEngine, workflow, type Engine } from "../../../src/engine/index.ts";
 import type { OrderFacts } from "../../../src/payments/private/protocol/facts.ts";
 import { keepOption } from "../../../src/payments/frame/retention/keep.ts";
-import { noticeRemovals } from "../../../src/payments/webhooks/old-notices.ts";
+import { noticeRemovals } from "../../../src/payments/frame/retention/old-notices.ts";
 import { oldOrders } from "../../../src/payments/private/old-orders.ts";
 import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
 import type { PaymentStorage, PaymentWrite, PaymentTables } from "../../../src/payments/payment-storage.ts";
@@ -127,7 +127,7 @@ async function kept({
     clock,
     archive: async (each: readonly ArchivedRow[]) => void archived.push(...each),
     archiveDeadlineMs: 1_000,
-    noticeRemovals: (each: string, until: number) => noticeRemovals(storage, each, until),
+    noticeRemovals: noticeRemovals({ storage, goesWith: [] }),
     stopInstance: (id: string) => engine.stopInstance(id),
     look: async () => ({ facts: shown as OrderFacts }),
     wake: async (id: string) => woken.push(id),

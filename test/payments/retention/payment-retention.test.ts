@@ -12,6 +12,7 @@ import {
 } from "../../../src/payments/payment-storage.ts";
 import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
 import { PaymentRetentionLoop } from "../../../src/payments/frame/retention/payment-retention.ts";
+import { goesWithNotice } from "../../../src/payments/webhooks/old-deliveries.ts";
 import { oldRowsOf } from "../../../src/service/old-rows.ts";
 import { silentLogger, systemRandom, type Clock } from "../../../src/core/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
@@ -165,7 +166,7 @@ function mayGo(life: Life) {
   const isOver = status === "completed" || status === "failed" || status === "cancelled";
   const isSent = delivery === "none" || delivery === "delivered" || delivery === "abandoned";
   const isToldFor = (days: number): boolean =>
-    ageDays >= days && isOver && !life.hasTask && isSent && (delivery === "none" || rested >= days);
+    ageDays >= days && isOver && isSent && (delivery === "none" || rested >= days);
   const isProven = attention === null && (status !== "failed" || reason !== "expired" || landedAfterCancel);
   const isForeign = life.mode === "wallet" && life.type !== "swap" && !life.isOwn;
   const isEnded = !life.isActive && !life.hasTask && rested >= 30;
@@ -223,7 +224,7 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop
       keep: KEEP,
       ownAddresses: [SPONSOR],
       ledger,
-      modules: [],
+      modules: [{ goesWithNotice: goesWithNotice(storage) }],
     },
   );
   return new PaymentRetentionLoop(context, { keep: KEEP, rows });
@@ -450,10 +451,17 @@ describe("retention of payments", () => {
     await retention.stop(0);
   });
 
-  test("H31: a notice stays while a task has its deliveries to begin", async () => {
-    const storage = await prepared([{ ...OLD, status: "completed", delivery: "none", hasTask: true }]);
+  test("H31: a notice stays until it is announced", async () => {
+    const storage = await prepared([{ ...OLD, status: "completed", delivery: "none" }]);
+    const { notice: id } = idsOf(OLD, 0);
+    const body = async (body: string | null) =>
+      storage.commit([{ writes: [{ table: "notices", id, set: { body } }] }]);
+    await body(null);
     await overtaken(storage);
-    expect(await storage.notice(idsOf(OLD, 0).notice)).not.toBeNull();
+    expect(await storage.notice(id)).not.toBeNull();
+    await body("{}");
+    await overtaken(storage);
+    expect(await storage.notice(id)).toBeNull();
   });
 
   test("R24: a delivery that was given up is kept from its end, however old its notice", async () => {

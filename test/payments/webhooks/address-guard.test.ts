@@ -1,4 +1,5 @@
 /** The address guard against an oracle written from IANA's registries, with its own parser and arithmetic. */
+// modules: webhooks
 import { isIPv4 } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";

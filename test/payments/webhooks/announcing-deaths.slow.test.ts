@@ -1,4 +1,5 @@
 /** A process dies while it announces, and another one goes on: each webhook is told of each notice once, and in order. */
+// modules: webhooks
 import { expect } from "vitest";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { turns } from "../../kit/engine-world.ts";

@@ -1,5 +1,5 @@
 /** Notices that a task announces, behind their step: beside another process, and by clocks that differ. */
-// modules: with-step
+// modules: with-step, webhooks
 import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
@@ -32,8 +32,7 @@ async function unannounced(laterMs: number) {
   const createdAt = now + laterMs;
   const webhook = webhookOf("wh_1", { accountId, url: "https://hooks.example/", events, createdAt });
   const noticeOf = (id: string, event: string) => {
-    const unsaid = { body: null, webhooks: null };
-    return { ...fullRows.notices, id, event, transactionId: instance, ...unsaid, createdAt: now };
+    return { ...fullRows.notices, id, event, transactionId: instance, body: null, createdAt: now };
   };
   const first = noticeOf("evt_1", "transaction.pending");
   const second = noticeOf("evt_2", "transaction.confirmed");
@@ -106,15 +105,11 @@ test.each([
   expect((await announce(storage))?.starts).toHaveLength(told);
 });
 
-test("H7: a step begins no delivery ahead of those that a task has yet to begin", async () => {
+test("H7: a step begins what a step before it has left, in the order of their notices", async () => {
   const { storage, deliveries, first, second, third, webhook, step } = await unannounced(0);
-  const many = { body: "{}", webhooks: [webhook.id, "wh_2", "wh_3", "wh_4"] };
-  await storage.commit([{ writes: [{ table: "notices", id: first.id, set: many }] }]);
-  expect(await step()).toMatchObject({ isWhole: false, starts: [] });
-  const runs = many.webhooks.map((id) =>
-    firstRun(deliveries, { notice: first, webhook: { ...webhook, id }, follows: null }),
-  );
-  await storage.commit([{ writes: runs.map(({ write }) => write) }]);
+  const begun = firstRun(deliveries, { notice: first, webhook, follows: null });
+  const told: PaymentWrite = { table: "notices", id: first.id, set: { body: "{}" } };
+  await storage.commit([{ writes: [told, begun.write] }]);
   expect(await step()).toMatchObject({
     isWhole: true,
     starts: [
@@ -122,6 +117,15 @@ test("H7: a step begins no delivery ahead of those that a task has yet to begin"
       { id: deliveryIdOf(third, webhook), input: { follows: deliveryIdOf(second, webhook) } },
     ],
   });
+});
+
+test("H7: a notice that is announced begins no delivery again, and none for a webhook that came later", async () => {
+  const { storage, first, second, third, webhook, step } = await unannounced(0);
+  const told = [first, second].map(({ id }): PaymentWrite => ({ table: "notices", id, set: { body: "{}" } }));
+  await storage.commit([{ writes: told }]);
+  expect((await step())?.starts).toMatchObject([
+    { id: deliveryIdOf(third, webhook), input: { follows: null } },
+  ]);
 });
 
 test("Q8: a notice beside the status waits for none, and a later one of the status not for it", async () => {
@@ -148,7 +152,7 @@ test.each([
   ["does not wait for one that has ended", { status: "dropped" as const }, false],
 ])("H7: a delivery %s", async (_, set, isWaiting) => {
   const { storage, deliveries, first, second, third, webhook, step } = await unannounced(0);
-  const told = { body: "{}", webhooks: [webhook.id] };
+  const told = { body: "{}" };
   const begun = [first, second].map((notice) => firstRun(deliveries, { notice, webhook, follows: null }));
   await storage.commit([
     {
@@ -183,7 +187,7 @@ test.each([
     const asked = Array.from({ length: times }, (): PaymentWrite => {
       return { table: "deliveries", id, set: { status: "pending" } };
     });
-    const nobody: PaymentWrite = { table: "notices", id: first.id, set: { body: "{}", webhooks: [] } };
+    const nobody: PaymentWrite = { table: "notices", id: first.id, set: { body: "{}" } };
     await storage.commit([{ writes: [nobody, write, ...asked] }]);
     const [begun] = (await step())?.starts ?? [];
     expect(begun).toMatchObject({

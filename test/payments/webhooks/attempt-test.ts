@@ -1,4 +1,5 @@
 /** Tests of single attempts at a delivery: a receiver that the tests of a file share, and for each test a clock. */
+// modules: webhooks
 import { test } from "vitest";
 import {
   type AttemptResult,

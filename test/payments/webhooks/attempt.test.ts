@@ -1,4 +1,5 @@
 /** One delivery attempt against real TLS servers: what is sent, what counts, what fails and how. */
+// modules: webhooks
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   createDeliveryClient,

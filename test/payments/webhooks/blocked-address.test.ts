@@ -1,4 +1,5 @@
 /** H10: what the guard refuses is never connected to. Real listeners on the loopback count every TCP connection. */
+// modules: webhooks
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect } from "vitest";

@@ -1,4 +1,5 @@
 /** Catching up: thousands of payments that land at once, told from a node that takes its time for each answer. */
+// modules: webhooks
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";

@@ -1,4 +1,5 @@
 /** D10: the clocks of processes differ, and nothing that they announce is out of order or lost. */
+// modules: webhooks
 import { expect } from "vitest";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { serviceTest } from "../../kit/service-test.ts";

@@ -1,4 +1,5 @@
 /** H4: one absolute deadline of ten seconds over every stage, on a clock turned by hand and over real sockets. */
+// modules: webhooks
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";

@@ -1,4 +1,5 @@
 /** One delivery after the other, from the notice to the receiver and to the last retry. */
+// modules: webhooks
 import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";

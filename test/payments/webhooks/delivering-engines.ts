@@ -1,4 +1,5 @@
 /** Engines that deliver over one database to receivers made of code: each answers, fails, or keeps its place until the deadline. */
+// modules: webhooks
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
 import { type PaymentTables, paymentTables } from "../../../src/payments/payment-storage.ts";
 import type { WebhookRecord } from "../../../src/payments/webhooks/tables.ts";
@@ -100,7 +101,6 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
     blockTime: null,
     fee: null,
     body: "{}",
-    webhooks: null,
     received: null,
     remaining: null,
     createdAt,

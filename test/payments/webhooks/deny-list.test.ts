@@ -1,4 +1,5 @@
 /** H10: what the host denies is never connected to, however it is named, and whatever else is opened. */
+// modules: webhooks
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import {

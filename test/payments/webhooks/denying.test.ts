@@ -1,4 +1,5 @@
 /** The host's own list of where webhooks never go, at every door of the service. */
+// modules: webhooks
 import { expect } from "vitest";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { webhookTest as test } from "./webhook-test.ts";

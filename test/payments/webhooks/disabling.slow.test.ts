@@ -1,4 +1,5 @@
 /** A webhook that takes nothing for days is disabled by itself, and its owner brings everything back. */
+// modules: webhooks
 import { expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";

@@ -1,4 +1,5 @@
 /** Deliveries that are over: what they were is told by their rows, and no instance is kept. */
+// modules: webhooks
 import { expect } from "vitest";
 import { createHttpHandler } from "../../../src/http/create-http-handler.ts";
 import { webhookTest } from "./webhook-test.ts";

@@ -1,4 +1,5 @@
 /** H25: receivers of one account that keep their places delay no notice of another account. */
+// modules: webhooks
 import { afterEach, describe, expect, test } from "vitest";
 import { adapters } from "../../kit/adapters.ts";
 import { drawn } from "../../kit/thorough.ts";

@@ -1,4 +1,5 @@
 /** H22: receivers that mean harm. Time is bounded by the deadline, memory by what is read. */
+// modules: webhooks
 import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
 import { MAX_RESPONSE_BYTES, ExcerptReader } from "../../../src/payments/webhooks/sending/answer-reader.ts";

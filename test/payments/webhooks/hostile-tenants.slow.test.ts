@@ -1,4 +1,5 @@
 /** H25: receivers of hostile tenants on real sockets, in every manner that means harm, beside an honest tenant's. */
+// modules: webhooks
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
 import { type PaymentTables, paymentTables } from "../../../src/payments/payment-storage.ts";
@@ -101,7 +102,6 @@ async function hostileWorld() {
     blockTime: null,
     fee: null,
     body: "{}",
-    webhooks: null,
     received: null,
     remaining: null,
     createdAt,

@@ -1,4 +1,5 @@
 /** H32: a receiver without TLS, on this machine's loopback address alone, and only where the host says so. */
+// modules: webhooks
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

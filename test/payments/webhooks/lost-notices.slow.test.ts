@@ -1,4 +1,5 @@
 /** What was told can be read again, and what did not arrive is sent again: events, deliveries, redelivery, recovery. */
+// modules: webhooks
 import { describe, expect } from "vitest";
 import type { DeliveryBody } from "../../../src/payments/webhooks/deliveries.ts";
 import { answerWith } from "../../kit/https-receiver.ts";

@@ -1,4 +1,5 @@
 /** The payload of a notice, field by field. */
+// modules: webhooks
 import { expect, test } from "vitest";
 import { type Notice, noticeBody } from "../../../src/payments/frame/notices/notice-body.ts";
 

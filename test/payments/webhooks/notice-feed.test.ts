@@ -1,9 +1,8 @@
 /** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
+// modules: webhooks
 import { describe, expect, test } from "vitest";
-import type { Engine } from "../../../src/engine/index.ts";
 import type { NoticeRecord } from "../../../src/payments/frame/tables/notices.ts";
 import type { AnnouncementRecord } from "../../../src/payments/webhooks/tables.ts";
-import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 import type { Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";
@@ -128,14 +127,7 @@ describe("rows that come up late, and rows that go", () => {
     let reads = 0;
     let readFrom: string | null = null;
     let isAway = false;
-    let committed: Parameters<Engine<PaymentTables>["subscribe"]>[0] = () => {};
     const feed = new NoticeFeed({
-      engine: {
-        subscribe(listener) {
-          committed = listener;
-          return () => {};
-        },
-      },
       storage: {
         announcement: async (id) => rows.find((each) => each.id === id) ?? null,
         async announcementsInSequence({ order, beyond, limit }) {
@@ -171,7 +163,7 @@ describe("rows that come up late, and rows that go", () => {
     const commit = async (...announced: AnnouncementRecord[]): Promise<void> => {
       rows.push(...announced);
       const writes = announced.map((insert) => ({ table: "announcements" as const, insert }));
-      committed({ commit: { writes }, voiced: [] });
+      feed.hear(writes);
       await feed.settled();
     };
     const away = (is: boolean): void => void (isAway = is);

@@ -1,4 +1,5 @@
 /** Events beside the status: who is told of them, once, whichever process dies or tells at the same moment. */
+// modules: webhooks
 import { expect } from "vitest";
 import { NOTICE_EVENTS, STATUS_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
 import { webhookTest } from "./webhook-test.ts";

@@ -1,4 +1,5 @@
 /** Deliveries through an egress proxy: real sockets, TLS verified end to end, and what the guard still refuses. */
+// modules: webhooks
 import { afterEach, describe, expect, test as vitestTest, vi } from "vitest";
 import {
   createDeliveryClient,

@@ -1,4 +1,5 @@
 /** Which URLs a webhook may have. */
+// modules: webhooks
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

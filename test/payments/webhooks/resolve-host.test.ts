@@ -1,4 +1,5 @@
 /** The look-up of names against a real name server on the loopback. */
+// modules: webhooks
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { isIP } from "node:net";

@@ -1,4 +1,5 @@
 /** Samples of notices for tests of a receiver: each verifies as a real one does. */
+// modules: webhooks
 import { expect, test } from "vitest";
 import { NOTICE_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";

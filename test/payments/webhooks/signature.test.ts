@@ -1,4 +1,5 @@
 /** Signatures of deliveries: known answers, foreign implementations, and forgeries. */
+// modules: webhooks
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";

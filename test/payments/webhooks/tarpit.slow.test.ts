@@ -1,10 +1,12 @@
 /** H14, D38: one receiver that never answers, with 2,000 notices waiting for it, beside receivers that do answer. */
+// modules: webhooks
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
 import { paymentTables } from "../../../src/payments/payment-storage.ts";
 import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
-import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";
+import { OVERDUE_MS } from "../../../src/payments/frame/overdue.ts";
+import { deliveryBacklog, type DeliveryBacklog } from "../../../src/payments/webhooks/delivery-backlog.ts";
 import { silentLogger, systemRandom } from "../../../src/core/runtime.ts";
 import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
@@ -84,7 +86,6 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     blockTime: null,
     fee: null,
     body: "{}",
-    webhooks: null,
     received: null,
     remaining: null,
     createdAt,

@@ -1,4 +1,5 @@
 /** `paystate/webhook`: what a receiver accepts, and all that it refuses. */
+// modules: webhooks
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { Headers as ForeignHeaders } from "undici";

@@ -1,4 +1,5 @@
 /** Tests of webhooks: a service, a receiver and a caller of their own. */
+// modules: webhooks
 import { test } from "vitest";
 import { opener } from "../../kit/opener.ts";
 import { webhookWorld } from "./webhook-world.ts";

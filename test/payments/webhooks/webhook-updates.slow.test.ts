@@ -1,4 +1,5 @@
 /** What a changed webhook is told from then on, and how that is signed. */
+// modules: webhooks
 import { Webhook } from "standardwebhooks";
 import { expect, vi } from "vitest";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";

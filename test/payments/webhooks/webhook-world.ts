@@ -1,4 +1,5 @@
 /** A payment service on a database file whose webhooks go to a real HTTPS receiver on loopback. */
+// modules: webhooks
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 /** Registering, listing and deleting webhooks. */
+// modules: webhooks
 import { describe, expect } from "vitest";
 import { NOTICE_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
 import { webhookTest as test } from "./webhook-test.ts";

@@ -9,7 +9,7 @@ export function orderSection(links: Links, tree: OrderPart, own: string): Html {
   </ul>`;
 }
 
-function treeItem(links: Links, { is, id, webhook, state, note, below }: OrderPart, own: string): Html {
+function treeItem(links: Links, { is, id, to, state, note, below }: OrderPart, own: string): Html {
   const name = html`<code>${id}</code>`;
   return html`<li>
     ${is}
@@ -23,11 +23,10 @@ function treeItem(links: Links, { is, id, webhook, state, note, below }: OrderPa
     <span class="pill">${state}</span>
     ${note === null ? null : html`<small>${note}</small>`}
     ${
-      webhook === null
+      to === null
         ? null
         : html`<small
-            >to the webhook
-            <a href="${links.file("webhook", { id: webhook })}"><code>${webhook}</code></a></small
+            >${to.words} <a href="${links.file(to.page, { id: to.id })}"><code>${to.id}</code></a></small
           >`
     }
     ${

@@ -6,7 +6,7 @@ import type { RelatedInstance } from "../../find-related.ts";
 import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
 import type { OrderPart } from "../../payments/order-part.ts";
-import type { EndedAttempt } from "../../payments/read-webhooks.ts";
+import type { TimelineCall } from "../../payments/module-view.ts";
 import { valueOf, type FoundInstance } from "../../read-instances.ts";
 import { madeBy, type ReplayedHistory } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
@@ -22,7 +22,8 @@ export interface ShownInstance extends FoundInstance {
   /** The step that is looked at; null for the instance as it stands. */
   readonly step: number | null;
   readonly related: readonly RelatedInstance[];
-  readonly deliveries: readonly EndedAttempt[];
+  /** Calls of modules on its timeline. */
+  readonly ofModules: readonly TimelineCall[];
   /**
    * Ledger calls of the instance's tasks in this process, oldest first, and since when calls are recorded; null without
    * a record.

@@ -1,4 +1,4 @@
-/** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
+/** The timeline of an instance: each step with its cause and its actions, and calls on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import { childInstance, type ChartAction, type EventAddress } from "../../../workflow/chart.ts";
 import { causeFromText, stepNumber } from "../../../workflow/step-cause.ts";
@@ -6,7 +6,7 @@ import { causeWords, originWords } from "../../cause-words.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
-import type { EndedAttempt } from "../../payments/read-webhooks.ts";
+import type { TimelineCall } from "../../payments/module-view.ts";
 import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
 import { gapWords, madeBy, type ReplayedStep, type MissingPeriod } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
@@ -18,7 +18,7 @@ import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
 const MAX_CALLS = 100;
 
 export function timelineSection(links: Links, shown: ShownInstance): Html {
-  const { instance, history, oldest, fold, deliveries, calls, callsSince } = shown;
+  const { instance, history, oldest, fold, ofModules, calls, callsSince } = shown;
   const [first] = history;
   if (first === undefined) return html`<p class="empty">No step is recorded.</p>`;
   const last = history.at(-1) ?? first;
@@ -30,9 +30,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
       at: row.at,
       line: stepLine(links, shown, { row, before: history[index - 1] }),
     })),
-    ...deliveries
-      .filter(isOnAxis)
-      .map((delivery) => ({ at: delivery.at, line: deliveryLine(links, delivery) })),
+    ...ofModules.filter(isOnAxis).map((call) => ({ at: call.at, line: moduleLine(links, call) })),
     ...calls
       .filter(isOnAxis)
       .slice(-MAX_CALLS)
@@ -102,16 +100,16 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
   };
 }
 
-function deliveryLine(
+function moduleLine(
   links: Links,
-  { id, event, number, at, durationMs, outcome, isGood }: EndedAttempt,
+  { number, words, instance, of, at, durationMs, outcome, isGood }: TimelineCall,
 ): TableRow {
   return {
-    key: rowKey(id, number),
+    key: rowKey(instance, number),
     class: "delivery",
     cells: [
       isGood ? "✓" : "✗",
-      html`webhook attempt ${number} of <a href="${links.instance(id)}">${event}</a>`,
+      html`${words} <a href="${links.instance(instance)}">${of}</a>`,
       outcome,
       null,
       moment(at),

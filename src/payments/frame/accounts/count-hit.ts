@@ -8,21 +8,21 @@ import type { Clock, Random } from "../../../core/runtime.ts";
 import type { Caller } from "./caller.ts";
 import { newId } from "../ids.ts";
 
-/** Limits that are counted across processes. */
-export type DurableScope = "cancel" | "webhook_registration";
-
 /** The most requests within a window, by tier. */
 interface DurableLimit {
   readonly windowSeconds: number;
   readonly perTier: Readonly<Record<Tier, number>>;
 }
 
-export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
+export const DURABLE_LIMITS = {
   cancel: { windowSeconds: 60, perTier: { free: 10, pro: 50, enterprise: 200 } },
-  webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },
-};
+  webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } }, // modules: webhooks
+} as const satisfies Readonly<Record<string, DurableLimit>>;
 
-export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
+/** Limits that are counted across processes. */
+export type DurableScope = keyof typeof DURABLE_LIMITS;
+
+export const DURABLE_SCOPES = Object.keys(DURABLE_LIMITS) as readonly DurableScope[];
 
 /** The state of a window after counting a request: what the RateLimit headers say. */
 export interface LimitStatus {

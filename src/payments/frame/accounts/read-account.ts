@@ -2,7 +2,6 @@
 import { z } from "zod";
 import type { Immutable } from "../../../core/immutable.ts";
 import { named, text } from "../body-schemas.ts";
-import type { Tier } from "../tables/identity.ts";
 import type { FrameStorage } from "../frame-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { Caller } from "./caller.ts";
@@ -19,34 +18,23 @@ const limit = named(
   }),
 );
 
-export const accountSchema = named(
-  "Account",
-  z.object({
-    accountId: text("The account's id."),
-    tier: z.enum(["free", "pro", "enterprise"]),
-    scopes: z.array(z.string()).describe("What this key is allowed to do."),
-    limits: z.array(limit).describe("How many requests there may be, and what is left of them."),
-    webhooks: z.object({ limit: z.int(), current: z.int() }).describe("Registered webhooks."),
-  }),
-);
+/** Fields of the account behind a key, with its limits on requests; modules add theirs. */
+export const accountFields = {
+  accountId: text("The account's id."),
+  tier: z.enum(["free", "pro", "enterprise"]),
+  scopes: z.array(z.string()).describe("What this key is allowed to do."),
+  limits: z.array(limit).describe("How many requests there may be, and what is left of them."),
+};
 
-/** The account behind a key, with its limits on requests. @interface */
-export type AccountBody = Immutable<z.output<typeof accountSchema>>;
+type AccountFields = Immutable<z.output<z.ZodObject<typeof accountFields>>>;
 
 interface AccountParts {
   readonly storage: Pick<FrameStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
-  /** How many webhooks an account has. */
-  readonly countWebhooks: (accountId: string) => Promise<number>;
 }
 
-/** See `PaymentService.account`. */
-export async function readAccount(deps: AccountParts, caller: Caller): Promise<AccountBody> {
+export async function readAccount(deps: AccountParts, caller: Caller): Promise<AccountFields> {
   const { accountId, tier, scopes } = caller;
   const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStatus(deps, caller, scope)));
-  const current = await deps.countWebhooks(accountId);
-  return { accountId, tier, scopes, limits, webhooks: { limit: MAX_WEBHOOKS[tier], current } };
+  return { accountId, tier, scopes, limits };
 }
-
-/** Webhooks an account may have at a time, by tier. */
-export const MAX_WEBHOOKS: Readonly<Record<Tier, number>> = { free: 3, pro: 10, enterprise: 50 };

@@ -64,6 +64,8 @@ export interface FoundMatter {
   readonly actions: readonly MatterAction[];
   /** The fact in which `drop` notes the time: the matter is of what had come by then, and what comes later is a new one. */
   readonly dropFact?: string;
+  /** The time that `drop` notes there; default the present one. */
+  readonly dropUpTo?: number;
   /**
    * Set when only this process can see the matter. The process reports the matter again at each look, and other
    * processes list it from the storage as long as the reports go on.
@@ -72,7 +74,7 @@ export interface FoundMatter {
 }
 
 /** A matter, as it is listed. */
-export interface Matter extends Omit<FoundMatter, "since" | "isSighting" | "dropFact"> {
+export interface Matter extends Omit<FoundMatter, "since" | "isSighting" | "dropFact" | "dropUpTo"> {
   /** ISO 8601 in UTC. */
   readonly since: string;
 }

@@ -10,12 +10,24 @@ import { derivedId } from "../ids.ts";
 /** The effect `announce` of the charts of transactions. */
 export type AnnounceEffect = Effect<AnnounceParams, never, FrameTables>;
 
+/** Announces to nobody: the row of the notice stays as the step has written it. */
+export const announceNothing: AnnounceEffect = {
+  withStep: async ({ writes }) => ({ writes, starts: [], isWhole: true }), // modules: with-step
+  run: async () => {},
+};
+
 /** Makes the notice of an event from the notices before it; null if the event adds nothing to them. */
 export type EventNotice = (
   event: UntoldEventRecord,
   rows: { readonly transaction: TransactionRecord; readonly told: readonly NoticeRecord[] },
   now: number,
 ) => NoticeRecord | null;
+
+/** The notice of an event that the rows of the transaction tell all of; null for an event of others. */
+export const plainEventNotice: EventNotice = ({ event, subject }, { transaction }, now) => {
+  const isPlain = event === "transaction.refunded" || event === "transaction.cancelled";
+  return isPlain ? newNotice(transaction, { event, subject, createdAt: now }) : null;
+};
 
 /** The transaction after the step. */
 export type ShownTransaction = Pick<
@@ -40,7 +52,7 @@ export function newNotice(
   const { id: transactionId, status, reason, signature, blockTime, fee } = transaction;
   const id = derivedId("evt", transactionId, event, ...(typeof subject === "string" ? [subject] : []));
   const shown = { status, reason, signature, blockTime, fee };
-  const unsaid = { body: null, webhooks: null, received: null, remaining: null };
+  const unsaid = { body: null, received: null, remaining: null };
   return { ...shown, ...unsaid, ...own, id, transactionId, event };
 }
 

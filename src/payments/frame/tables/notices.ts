@@ -16,10 +16,8 @@ export const notices = ownTable("notices", {
     blockTime: "integer?",
     /** Base units of the fee's asset. */
     fee: "amount?",
-    /** The body, sent byte for byte on every attempt; null until it was serialised, once. */
+    /** The body, sent byte for byte on every attempt; null until it was serialised, once, with its deliveries begun. */
     body: "text?",
-    /** The webhooks that are told, by id: chosen with the body. Null until then. */
-    webhooks: column<readonly string[] | null>("json?"),
     /** Event `transaction.deposit_received`: base units of the order's asset that had come, and that were missing. Null for others. */
     received: "amount?",
     remaining: "amount?",

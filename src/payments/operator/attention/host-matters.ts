@@ -1,7 +1,6 @@
-/** Finds silent parts of the host, low purses, webhooks that did not take their notices, and tasks that do not get on. */
+/** Finds silent parts of the host, low purses, and tasks that do not get on. */
 import type { HostParts } from "../../frame/host-parts.ts";
 import type { FrameStorage } from "../../frame/frame-storage.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, matterKey, type AttentionSource, type FoundMatter } from "../../frame/acts/matter.ts";
 import type { PurseBody, PurseWatch } from "../../frame/purses/purses.ts";
 import * as troubledOnes from "../../../engine/kernel/troubled-tasks.ts";
@@ -69,39 +68,6 @@ function sentenceOf({ purse, address, asset, balance, reserved, lowBelow, lastsU
     `the ${purse} has ${balance} ${asset}, ${reserved} of it reserved: less than ${lowBelow ?? "0"} is free${lasts}. ` +
     `Send ${asset} to ${address}; ${CONSEQUENCES[purse]}`
   );
-}
-
-/** The fact up to which time of a delivery's making an operator has dropped a webhook's abandoned deliveries. */
-export function droppedUpToFact(webhookId: string): string {
-  return `abandonedDropped:${webhookId}`;
-}
-
-/**
- * One matter for each failing webhook, however many deliveries have failed; over when the webhook is deleted, or the
- * matter is dropped.
- */
-export function abandonedWebhooks(
-  storage: Pick<PaymentStorage, "abandonedDeliveries" | "webhook" | "fact">,
-): AttentionSource {
-  return async (limit) => {
-    const found = await Promise.all(
-      (await storage.abandonedDeliveries(limit)).map(async ({ webhookId, count, oldest, newest }) => {
-        const webhook = await storage.webhook(webhookId);
-        const droppedUpTo = Number((await storage.fact(droppedUpToFact(webhookId))) ?? 0);
-        if (webhook === null || webhook.deletedAt !== null || newest <= droppedUpTo) return [];
-        const matter: FoundMatter = {
-          kind: "abandoned_webhook",
-          id: matterId("abandoned_webhook", webhookId),
-          accountId: webhook.accountId,
-          since: droppedUpTo > 0 ? null : oldest,
-          message: `webhook ${webhookId} did not take ${count} of its notices, which are no longer sent`,
-          actions: ["drop"],
-        };
-        return [matter];
-      }),
-    );
-    return found.flat();
-  };
 }
 
 type TroubledTaskReads = Pick<FrameStorage, "transaction" | "tasks">;

@@ -14,7 +14,6 @@ import type { WatchStatus } from "../../../engine/index.ts";
 import type { HostParts } from "../../frame/host-parts.ts";
 import type { PurseWatch } from "../../frame/purses/purses.ts";
 import {
-  abandonedWebhooks,
   lowPurses,
   silentParts,
   orphans,
@@ -71,7 +70,13 @@ export function createMatterLookup({ sources, storage, clock }: MatterSources): 
 }
 
 /** A matter as it is shown. */
-export function shownMatter({ since, isSighting: _, dropFact: __, ...matter }: DatedMatter): Matter {
+export function shownMatter({
+  since,
+  isSighting: _,
+  dropFact: __,
+  dropUpTo: ___,
+  ...matter
+}: DatedMatter): Matter {
   return { ...matter, since: isoTime(since) };
 }
 
@@ -112,7 +117,6 @@ export function attentionSources({
     deadLetters(storage, transactionOf),
     failingTasks(storage, transactionOf),
     orphans(storage, clock, workflowKeys),
-    abandonedWebhooks(storage),
     unprovableTransactions(storage),
     lowPurses(purses),
     silentParts(storage, parts),

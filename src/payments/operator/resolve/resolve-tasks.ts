@@ -1,13 +1,11 @@
 /** Tries tasks again, drops dead letters, and drops matters that ask for nothing more. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
-import type { FrameWrite } from "../../frame/frame-storage.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
 import type { FrameTables } from "../../frame/tables.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
-import { droppedUpToFact } from "../attention/host-matters.ts";
 import { matterKey, type FoundMatter } from "../../frame/acts/matter.ts";
 import { decidedMeanwhile } from "../../frame/acts/decisions.ts";
 
@@ -20,13 +18,10 @@ export interface ResolveContext {
 
 /** Dependencies of decisions about tasks: storage, and the audit log. */
 interface TaskResolveParts {
-  readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries" | "matters">;
+  readonly storage: Pick<FrameStorage, "commit" | "fact" | "matters">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
 }
-
-/** More webhooks than ever have abandoned deliveries at once. */
-const MAX_WEBHOOKS = 100_000;
 
 /** Carries out decisions about tasks, each in one commit with its guard and its audit row. */
 export class TaskResolveHandler {
@@ -47,26 +42,14 @@ export class TaskResolveHandler {
     if (matter.kind === "dead_letter") {
       return this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(matter)] });
     }
-    if (matter.kind === "abandoned_webhook") return this.#dropDeliveries(resolving);
     const { dropFact } = matter;
     return dropFact === undefined ? this.#dropNoted(resolving) : this.#dropComeSoFar(resolving, dropFact);
   }
 
-  /** Ends the matter of what a webhook has not taken so far. */
-  async #dropDeliveries(resolving: ResolveContext): Promise<void> {
-    const webhookId = matterKey(resolving.matter);
-    const all = await this.#parts.storage.abandonedDeliveries(MAX_WEBHOOKS);
-    const found = all.find((each) => each.webhookId === webhookId);
-    if (found === undefined) throw new OperatorRefused(`${resolving.matter.id} is over`);
-    const write = await this.#factOf(droppedUpToFact(webhookId), found.newest);
-    const what = { webhookId, deliveries: found.count };
-    await this.#commit(resolving, { act: "drop", what }, { writes: [write] });
-  }
-
   /** Ends the matter of what has come so far: it stays where it is. */
   async #dropComeSoFar(resolving: ResolveContext, dropFact: string): Promise<void> {
-    const { transactionId } = resolving.matter;
-    const write = await this.#factOf(dropFact, this.#parts.clock.now());
+    const { transactionId, dropUpTo = this.#parts.clock.now() } = resolving.matter;
+    const write = await this.#factOf(dropFact, dropUpTo);
     await this.#commit(resolving, { act: "drop", what: { transactionId } }, { writes: [write] });
   }
 

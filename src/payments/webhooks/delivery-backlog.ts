@@ -1,5 +1,6 @@
 /** Counts waiting deliveries by account: a slow receiver holds up its own account, not the service. */
-import type { PaymentStorage } from "../payments/payment-storage.ts";
+import { OVERDUE_MS } from "../frame/overdue.ts";
+import type { WebhookStorage } from "./webhook-storage.ts";
 
 /** The deliveries of one account that wait for their first attempt. */
 export interface DeliveryBacklog {
@@ -10,8 +11,11 @@ export interface DeliveryBacklog {
   readonly oldestMs: number;
 }
 
-/** A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker. */
-export const OVERDUE_MS = 20_000;
+/** What webhooks add to the health of a service. */
+export interface WebhookHealth {
+  /** Up to five accounts whose deliveries wait for their first attempt, the longest first; no matter of the service's own. */
+  readonly backlog: readonly DeliveryBacklog[];
+}
 
 const MAX_READ = 1_000;
 const MAX_ACCOUNTS = 5;
@@ -21,7 +25,7 @@ const MAX_ACCOUNTS = 5;
  * out.
  */
 export async function deliveryBacklog(
-  storage: Pick<PaymentStorage, "untriedDeliveries">,
+  storage: Pick<WebhookStorage, "untriedDeliveries">,
   now: number,
 ): Promise<readonly DeliveryBacklog[]> {
   const found = new Map<string, DeliveryBacklog>();
