@@ -41,7 +41,7 @@ const sources = [
   { find: "paystate/storage/postgres", replacement: source("storage/postgres.ts") },
   { find: "paystate/solana", replacement: source("src/solana/index.ts") },
   { find: "paystate/local", replacement: source("src/local/index.ts") },
-  { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },
+  { find: "paystate/webhook", replacement: source("src/client/webhook/index.ts") },
   { find: "paystate/client", replacement: source("src/client/index.ts") },
   { find: "paystate/opentelemetry", replacement: source("src/telemetry/opentelemetry.ts") },
   { find: "paystate/prometheus", replacement: source("src/telemetry/prometheus.ts") },

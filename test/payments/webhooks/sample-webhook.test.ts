@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { NOTICE_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
-import { verifyWebhook, WebhookRefused } from "../../../src/receiver/index.ts";
+import { verifyWebhook, WebhookRefused } from "../../../src/client/webhook/index.ts";
 import { sampleWebhook } from "../../kit/sample-webhook.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

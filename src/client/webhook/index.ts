@@ -12,4 +12,4 @@ export type {
   NoticeEvent,
   NoticeRecipient,
   TransactionFacts,
-} from "../payments/frame/notices/notice-body.ts";
+} from "../../payments/frame/notices/notice-body.ts";

@@ -1,6 +1,6 @@
 /** Verifies that a webhook comes from the service and is not a replay, and returns its notice. */
-import type { Notice, NoticeEvent } from "../payments/frame/notices/notice-body.ts";
-import { keyOfSecret } from "../payments/frame/notices/secret-key.ts";
+import type { Notice, NoticeEvent } from "../../payments/frame/notices/notice-body.ts";
+import { keyOfSecret } from "../../payments/frame/notices/secret-key.ts";
 
 /** The headers of a request, as `fetch` of any package, Node and most frameworks have them; names in any case. */
 export type WebhookHeaders =
