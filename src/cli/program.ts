@@ -3,7 +3,7 @@ import { Command as Parser, CommanderError } from "commander";
 import { UsageError, type Print } from "./command.ts";
 import { COMMANDS, GROUPS } from "./commands.ts";
 import { type CommandRow, flag } from "./define.ts";
-import { loadWithWeb3 } from "../solana/load-web3.ts";
+import { loadWithWeb3 } from "../core/load-web3.ts";
 import { ownManifest } from "./manifest.ts";
 
 /** Help is the same on every terminal. */

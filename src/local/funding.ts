@@ -29,17 +29,7 @@ const CREATE_IDEMPOTENT = 1;
 const MINT_TO_CHECKED = 14;
 const FREEZE_ACCOUNT = 10;
 
-/**
- * The token account in which `owner` receives `mint`.
- *
- * @example
- * ```ts
- * import { associatedTokenAddress } from "paystate/local";
- *
- * const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
- * console.log(associatedTokenAddress("So11111111111111111111111111111111111111112", USDC).length); // 44
- * ```
- */
+/** The token account in which `owner` receives `mint`. */
 export function associatedTokenAddress(owner: string, mint: string): string {
   return ataOf(new PublicKey(owner), new PublicKey(mint)).toBase58();
 }

@@ -2,6 +2,5 @@
 export { createLocalChain, type LocalChainOptions } from "./create-local-chain.ts";
 export type { LocalChain, LocalFetch, LocalWallet } from "./local-chain.ts";
 export type { Funds } from "./funding.ts";
-export { associatedTokenAddress } from "./funding.ts";
 export type { Listener } from "./http-listener.ts";
 export type { Fault, FaultRule, FaultControl, RpcRequest } from "./faults.ts";

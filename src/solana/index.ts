@@ -13,7 +13,7 @@ import {
   readLimitOf,
 } from "./endpoint-options.ts";
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
-import { loadWithWeb3 } from "./load-web3.ts";
+import { loadWithWeb3 } from "../core/load-web3.ts";
 import { mostRecipients } from "./compute-budget.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 

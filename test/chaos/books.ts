@@ -4,7 +4,7 @@
  */
 // modules: private
 import { SOL_MINT } from "../../src/core/address.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { rentOf } from "../../src/ledger/order-reading.ts";
 import type { StoredOrder } from "../../src/payments/private/look.ts";

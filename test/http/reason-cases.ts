@@ -4,7 +4,7 @@ import { AddressLookupTableAccount, PublicKey, SystemProgram, TransactionInstruc
 import type { ErrorDetails } from "../../src/errors/errors.ts";
 import { agreed } from "../../src/ledger/agreed.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";

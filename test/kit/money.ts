@@ -4,7 +4,7 @@ import { PublicKey } from "@solana/web3.js";
 import { SOL_MINT } from "../../src/core/address.ts";
 import { parseAmount } from "../../src/core/amount.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/prices.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
 import { land } from "../solana/signed-transaction.ts";
 

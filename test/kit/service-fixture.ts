@@ -7,7 +7,7 @@ import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { chainFixture, signPayment, type ChainFixture, type Wallet } from "./chain-fixture.ts";
 import { middleRandom } from "./middle-random.ts";
 import { passTime } from "./pass-time.ts";

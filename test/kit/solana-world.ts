@@ -2,12 +2,8 @@
 import type { Address } from "../../src/core/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import {
-  associatedTokenAddress,
-  createLocalChain,
-  type Fault,
-  type RpcRequest,
-} from "../../src/local/index.ts";
+import { createLocalChain, type Fault, type RpcRequest } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import type { EndpointFault, LedgerWorld, WorldWallet } from "../contracts/ledger.ts";
 import { blockClock, signPayment } from "./chain-fixture.ts";
 import { issuerOf } from "./issuer.ts";

@@ -2,7 +2,8 @@
 import { PublicKey } from "@solana/web3.js";
 import { TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import { expect, test } from "vitest";
-import { associatedTokenAddress, type LocalChain } from "paystate/local";
+import type { LocalChain } from "paystate/local";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 
 async function codeOf(chain: LocalChain, method: string, ...params: unknown[]): Promise<number | undefined> {

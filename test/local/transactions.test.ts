@@ -17,7 +17,8 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import { describe, expect, test } from "vitest";
-import { associatedTokenAddress, type LocalChain } from "paystate/local";
+import type { LocalChain } from "paystate/local";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 
 const transports = [

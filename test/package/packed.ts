@@ -34,7 +34,7 @@ import {
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
 const HEAVY = ["@solana", "better-sqlite3", "pg", "prom-client"];
 /** The entries whose business is a chain, a database or a registry of metrics. */
-const HEAVY_ENTRIES = new Set(["paystate/local", "paystate/storage/sqlite", "paystate/prometheus"]);
+const HEAVY_ENTRIES = new Set(["paystate/storage/sqlite", "paystate/prometheus"]);
 /** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
 const UNWANTED = ["kysely", "bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
 function importAll(names: readonly string[]): void {
@@ -57,19 +57,23 @@ test("the entries for everybody load neither web3.js nor a database driver", () 
   });
 });
 
-test("a ledger without web3.js says what to install, once it is asked, and so does `paystate dev`", () => {
+test("a ledger and a local chain without web3.js say what to install, once they are asked, and so does `paystate dev`", () => {
   const source = `
+    import { systemClock } from "paystate/engine";
+    import { createLocalChain } from "paystate/local";
     import { solanaLedger } from "paystate/solana";
     const ledger = solanaLedger({ endpoints: ["http://127.0.0.1:8899"] });
-    console.log(await ledger.genesisHash().catch(({ message }) => message));
+    const message = (error) => error.message;
+    console.log(await ledger.genesisHash().catch(message));
+    console.log(await createLocalChain({ clock: systemClock }).catch(message));
   `;
   without(["@solana"], () => {
     assert.match(
       run(process.execPath, "--input-type=module", "--eval", source),
-      /^payments need .*: npm install @solana\/web3\.js@1 \S+\n$/,
+      /^(payments and the local chain need .*: npm install @solana\/web3\.js@1 \S+\n){2}$/,
     );
     const { output } = attempt(join(project, "node_modules/.bin/paystate"), "dev");
-    assert.match(output, /payments need .*: npm install @solana\/web3\.js@1/);
+    assert.match(output, /payments and the local chain need .*: npm install @solana\/web3\.js@1/);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What POST /v1/transactions refuses, for each type in each mode: the code, its details, and that nothing was kept. */
 import { describe, expect } from "vitest";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { QuoteRequest, TransactionRequest } from "../../src/payments/frame/requests.ts";
 import { signPayment, type Wallet } from "../kit/chain-fixture.ts";

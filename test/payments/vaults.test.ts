@@ -4,7 +4,7 @@ import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from "@solana/sp
 import { PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";
 import { SOL_MINT, type Address } from "../../src/core/address.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteRequest, TransactionRequest } from "../../src/payments/frame/requests.ts";

@@ -8,7 +8,8 @@ import {
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
 import { LedgerUnavailable, type DeclaredPayment, type SimulationFault } from "../../src/ledger/ledger.ts";
-import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
+import type { Funds } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import {
   signPayment,
   type ChainFixture,

@@ -13,7 +13,7 @@ import {
 } from "@solana/web3.js";
 import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { chainFixture, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {
   keyOf,

@@ -1,7 +1,7 @@
 /** Version 1: what a wallet sends is judged as other versions are, by its settings where those have instructions. */
 import { ComputeBudgetProgram, PublicKey, SystemProgram } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { bytesOfVersion1, ENOUGH, signedVersion1 } from "../kit/version-1.ts";
 import { instruction, type VerifyScene } from "./verify-scene.ts";
 import {

@@ -5,7 +5,7 @@ import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, vi } from "vitest";
 import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
+import { associatedTokenAddress } from "../../src/local/funding.ts";
 import { oddEndpoint } from "../kit/odd-endpoints.ts";
 import { keyOf, rawMessage, signatureOf, signed, verdict, wire } from "./signed-transaction.ts";
 import { instruction, type VerifyScene } from "./verify-scene.ts";

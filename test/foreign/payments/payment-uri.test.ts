@@ -21,7 +21,7 @@ import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { receivedMoney } from "../../../src/payments/private/order-details.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import { land, publicKeyOf } from "../../solana/signed-transaction.ts";
 import { orderedAs, SOL, type Ordered, type Scene } from "../../payments/private/scene.ts";
 import { sceneTest as test } from "../../payments/private/scene-test.ts";

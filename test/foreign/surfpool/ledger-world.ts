@@ -2,7 +2,7 @@
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../../src/core/address.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import type { LedgerWorld } from "../../contracts/ledger.ts";
 import { landmarksOf, walletOf, worldOf, type WorldChain } from "../../kit/solana-world.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";

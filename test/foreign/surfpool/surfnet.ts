@@ -1,5 +1,5 @@
 /** A Solana node that nobody here wrote, with two stablecoins, whose blocks pass by the machine's clock. */
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import type { Address } from "../../../src/core/address.ts";
 import { SurfpoolNode } from "./surfpool-node.ts";

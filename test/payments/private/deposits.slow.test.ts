@@ -1,7 +1,7 @@
 /** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
 // modules: private
 import { expect } from "vitest";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { units } from "../../kit/money.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

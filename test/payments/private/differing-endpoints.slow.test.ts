@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { PrivateRoutingOptions } from "../../../src/payments/private/private-routing-options.ts";

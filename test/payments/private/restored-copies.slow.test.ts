@@ -7,7 +7,7 @@ import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction
 import type { JournalLine, RecoveryJournal } from "../../../src/payments/private/recovery/journal.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { formatAmount } from "../../../src/core/amount.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import { land } from "../../solana/signed-transaction.ts";
 import { BY } from "../../kit/by.ts";
 import { privateFixture } from "../../kit/private-fixture.ts";

@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
 import { formatAmount } from "../../../src/core/amount.ts";
 import { nodeAsked } from "../../../src/core/diagnostics.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { QuoteRequest, TransactionRequest } from "../../../src/payments/frame/requests.ts";

@@ -23,7 +23,7 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/core/address.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import { JUPITER_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

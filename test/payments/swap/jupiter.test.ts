@@ -24,7 +24,7 @@ import { formatAmount } from "../../../src/core/amount.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import type { ForeignSwapFault } from "../../../src/ledger/foreign-swap.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";

@@ -13,7 +13,8 @@ import {
   type SignedTransaction,
   type Signer,
 } from "../../../src/ledger/sign-transaction.ts";
-import { associatedTokenAddress, type Funds } from "../../../src/local/index.ts";
+import type { Funds } from "../../../src/local/index.ts";
+import { associatedTokenAddress } from "../../../src/local/funding.ts";
 import { chainFixture, SLOTS_TO_FINALITY, type ChainFixture } from "../../kit/chain-fixture.ts";
 import { land } from "../signed-transaction.ts";
 

@@ -10,7 +10,7 @@ export async function loadWithWeb3<Module>(load: () => Promise<Module>): Promise
     return await load();
   } catch (error) {
     if (!isOfWeb3(error)) throw error;
-    throw new Error(`payments need @solana/web3.js, 1.99 or a later 1.x: ${COMMAND}`, {
+    throw new Error(`payments and the local chain need @solana/web3.js, 1.99 or a later 1.x: ${COMMAND}`, {
       cause: error,
     });
   }
