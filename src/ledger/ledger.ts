@@ -191,13 +191,27 @@ export interface Attempt extends LandingWindow {
 }
 
 /**
- * `landed`: finalized, with or without an error, as enough endpoints report (`WitnessCount`). `dead`: enough endpoints
- * prove that the transaction can never land. `unprovable`: past the last valid height and without a trace, but evidence
- * is missing or contradictory, for example from an endpoint whose ledger begins too late. `seen`: all answering
- * endpoints, and enough of them, show the transaction in a block, so no resend is needed now; the block may still
- * vanish. `open`: the transaction may still land, or too few endpoints answer.
+ * How endpoints show an attempt. `landed`: finalized, with or without an error, as enough of them report (`WitnessCount`).
+ * `confirmed`: enough show it in a block, confirmed or finalized, without an error. `seen`: all that answer show it, at any
+ * commitment, failed or not. `partly`: some of them do. `absent`: none does. What is not landed may still vanish.
  */
-export type AttemptFate = "open" | "seen" | "landed" | "dead" | "unprovable";
+export type Standing = "landed" | "confirmed" | "seen" | "partly" | "absent";
+
+/** What enough endpoints say of an attempt. */
+export interface AttemptLook {
+  /** Null while fewer endpoints answer than must agree. */
+  readonly standing: Standing | null;
+  /** The block, and the attempt's own signature unless its sender signed the same message again; null before it has landed. */
+  readonly landed: Pick<Landing, "signature" | "slot"> | null;
+  /** The chain's error as JSON text of what has landed; null where it succeeded. */
+  readonly error: string | null;
+  /**
+   * `dead`: enough endpoints prove that it can never land, and none contradicts. `unprovable`: past the last valid height, but
+   * evidence is missing or contradictory, for example from an endpoint whose ledger begins too late. `open`: it may still
+   * land, has landed, or too few endpoints answer.
+   */
+  readonly death: "open" | "dead" | "unprovable";
+}
 
 /** A finalized landing of an attempt. */
 export interface Landing extends Receipt {
@@ -268,12 +282,12 @@ export interface RateLimitedEndpoint {
 export interface WitnessRules {
   /**
    * The number of endpoints that are enough for evidence, at most the configured number; null for the ledger's own
-   * number. Questions that give something up for good (`fates`) keep the ledger's own number.
+   * number. A death (`look`) keeps the ledger's own number.
    */
   readonly witnesses: number | null;
   /**
    * Endpoints out of service, by their names as in `Reading`: they are not asked, and where fewer than the ledger's own
-   * number are left, those that are left are enough, except for `fates`.
+   * number are left, those that are left are enough, except for a death (`look`).
    */
   readonly without: readonly string[];
 }
@@ -393,8 +407,11 @@ export interface Ledger extends RoutingLedger {
    * How each signature is shown. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   sightings(signatures: readonly string[]): Promise<Evidence<readonly Sighting[]>>;
-  /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
-  fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
+  /**
+   * How attempts stand. The only method that may say `dead`: it asks every endpoint, and a silent one leaves a death `open`.
+   * Never rejects because endpoints are silent.
+   */
+  look(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptLook[]>>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
    * before, and where one endpoint alone has seen it. The only method whose word ends a payment as made or as failed on the

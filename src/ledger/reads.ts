@@ -131,12 +131,12 @@ export const READS = {
   sightings: evidence(
     "enough",
     "`confirmed` where so many show it in a block; `absent` where none that answers shows it",
-    "the status confirmed; that dead bytes without a marker have not landed, so that others take their place",
+    "the status confirmed of a transfer; that its dead bytes have not landed, so that others take their place",
   ),
-  fates: evidence(
+  look: evidence(
     "none",
-    "each answer counts; dead: so many prove it, and none that answers contradicts; who is silent leaves it open",
-    "the death of a caller's bytes; every endpoint may contradict it",
+    "a standing, where so many answer; dead: so many prove it, and none that answers contradicts; who is silent leaves it open",
+    "the status confirmed, and the death of a caller's bytes; every endpoint may contradict it",
   ),
   landings: evidence(
     "enough",
@@ -226,7 +226,14 @@ export const QUESTIONS = {
   ),
 };
 
+type Questions = typeof QUESTIONS;
+
 /** A question whose answer is evidence. */
 export type EvidenceQuestion = {
-  [Name in keyof typeof QUESTIONS]: (typeof QUESTIONS)[Name]["belief"] extends "evidence" ? Name : never;
-}[keyof typeof QUESTIONS];
+  [Name in keyof Questions]: Questions[Name]["belief"] extends "evidence" ? Name : never;
+}[keyof Questions];
+
+/** One that as many endpoints answer as must agree: their answers can be compared. */
+export type ComparedQuestion = {
+  [Name in EvidenceQuestion]: Questions[Name]["witnesses"] extends "enough" ? Name : never;
+}[EvidenceQuestion];

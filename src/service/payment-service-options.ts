@@ -39,7 +39,7 @@ export const paymentServiceOptions = optionsWith({
   ),
   /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
   ledger: objectWith<Ledger>(
-    ["verifyPayment", "broadcast", "fates"],
+    ["verifyPayment", "broadcast", "look"],
     'a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
   ),
   /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */

@@ -27,8 +27,7 @@ import type { CompletionDeps } from "../payments/frame/way-module.ts";
 import type { AttemptRecord } from "../payments/frame/tables/attempts.ts";
 import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
 import { StatusWaitList } from "../payments/frame/transactions/show-transaction.ts";
-import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
-import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
+import { watchSignatures } from "../payments/wallet/watch-signatures.ts";
 import {
   walletTransferWorkflow,
   type WalletTransferWorkflow,
@@ -275,10 +274,7 @@ function engineOf(
     clock,
     random,
     watchers: {
-      landing: watchLanding(watching),
-      strayLanding: watchStrayLanding(watching),
-      unprovable: watchUnprovable(watching),
-      expired: watchExpired(watching),
+      ...watchSignatures(watching),
       ...Object.fromEntries(modules.flatMap((module) => Object.entries(module.watchers ?? {}))),
     },
     logger: log,

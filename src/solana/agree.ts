@@ -2,7 +2,7 @@
 import { agreed } from "../ledger/agreed.ts";
 import type { Evidence, SomeEvidence } from "../ledger/belief.ts";
 import { EndpointsDifferError } from "../ledger/ledger.ts";
-import { QUESTIONS, type EvidenceQuestion } from "../ledger/reads.ts";
+import { QUESTIONS, type ComparedQuestion, type EvidenceQuestion } from "../ledger/reads.ts";
 import { byPreference, firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
 import { withRole } from "./endpoint.ts";
 import { isBehind, tooFewWitnesses, troubleOf, unavailable } from "./endpoint-failure.ts";
@@ -17,6 +17,7 @@ interface Question<T> {
 
 /** A fact that endpoints have to tell alike. */
 interface Matter<T> extends Question<T> {
+  readonly of: ComparedQuestion;
   /** The noun that a person is shown when endpoints differ, such as "the rent of an account". */
   readonly subject: string;
   /** Equal texts for answers that are alike. */
@@ -24,7 +25,7 @@ interface Matter<T> extends Question<T> {
 }
 
 /**
- * Asks every endpoint and returns the answer that `nodes.witnesses` of them give alike. Throws `LedgerUnavailable` where
+ * Asks every endpoint and returns the answer that as many of them give alike as its line of the table says. Throws `LedgerUnavailable` where
  * fewer endpoints answer, and `EndpointsDifferError` where enough answer and no answer, or more than one, has enough of them:
  * then nothing is known, and the dispute is remembered until they agree.
  */
@@ -33,7 +34,7 @@ export async function agree<T>(nodes: NodeContext, matter: Matter<T>): Promise<E
   const answers = await answersTo(nodes, matter);
   const alike = toldAlike(
     answers.map(({ answer }) => textOf(answer)),
-    nodes.witnesses,
+    neededFor(nodes, matter.of),
   );
   if (alike === null) throw differ(nodes, subject, namesOf(answers));
   nodes.disputes.end(subject);
@@ -101,7 +102,7 @@ interface Trial<T> extends Matter<T> {
 
 /**
  * Asks endpoints in turn and returns null at the first endpoint whose trial passes: one is enough, since the chain
- * decides. Otherwise returns the failure that `nodes.witnesses` endpoints report alike; answers of possibly lagging
+ * decides. Otherwise returns the failure that as many endpoints report alike as must agree; answers of possibly lagging
  * endpoints are left out as long as a fresher endpoint answers. Throws as `agree` does.
  */
 export async function failureOf<T>(nodes: NodeContext, trial: Trial<T>): Promise<Evidence<T> | null> {

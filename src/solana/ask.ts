@@ -23,6 +23,8 @@ export interface NodeContext extends HealthWatch {
   readonly endpoints: readonly Endpoint[];
   /** The number of endpoints that must agree before a final answer is believed. */
   readonly witnesses: number;
+  /** The configured number, which an operator cannot lower: so many must prove a death. */
+  readonly ownWitnesses: number;
   /**
    * The proof that a transaction never landed: `statuses` of its signature, or all `blocks` that could contain the
    * transaction.
@@ -39,7 +41,7 @@ export interface NodeContext extends HealthWatch {
   readonly remembered: AnswerCache;
   /** Blockhashes handed out for transactions, each with the slot at which it was the newest; oldest first. */
   readonly handedOut: Map<string, number>;
-  /** Blockhashes found dead, oldest first. */
+  /** Blockhashes found dead, each with those who said so, oldest first. */
   readonly deadBlockhashes: Set<string>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;

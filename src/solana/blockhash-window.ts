@@ -11,7 +11,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 // A transaction is accepted while its blockhash is among the newest 150 (MAX_PROCESSING_AGE): a rule of the protocol
 // that no RPC method tells. It is counted in blocks, so a change of slot time does not touch it.
-const BLOCKHASH_LIFE_BLOCKS = 150;
+export const BLOCKHASH_LIFE_BLOCKS = 150;
 // The slots in which 150 blocks are made, with room for skipped ones: so far back a blockhash of others may have been
 // made, and its transaction may have landed.
 const BLOCKHASH_LIFE_SLOTS = 600;
@@ -39,9 +39,14 @@ export async function landingWindow(
   nodes: NodeContext,
   blockhash: string,
 ): Promise<Evidence<LandingWindow> | null> {
-  const asked = nodes.endpoints.map(({ name }) => name);
-  const key = ["window", blockhash, nodes.witnesses, ...asked].join(" ");
-  return await nodes.remembered(key, KNOWN_FOR_MS, () => windowOf(nodes, blockhash));
+  return await nodes.remembered(`window ${keyOf(nodes, blockhash)}`, KNOWN_FOR_MS, () =>
+    windowOf(nodes, blockhash),
+  );
+}
+
+/** Names what is known of a blockhash by the word of these endpoints: fewer of them may have been enough for another answer. */
+function keyOf({ endpoints, witnesses }: NodeContext, blockhash: string): string {
+  return [blockhash, witnesses, ...endpoints.map(({ name }) => name)].join(" ");
 }
 
 async function windowOf(nodes: NodeContext, blockhash: string): Promise<Evidence<LandingWindow> | null> {
@@ -88,7 +93,8 @@ async function wordsOfLiving(
   nodes: NodeContext,
   blockhash: string,
 ): Promise<Evidence<readonly BlockhashWord[]> | null> {
-  if (nodes.deadBlockhashes.has(blockhash)) return null;
+  const key = keyOf(nodes, blockhash);
+  if (nodes.deadBlockhashes.has(key)) return null;
   const madeAt = nodes.handedOut.get(blockhash) ?? Infinity;
   const question = questionOf(blockhash);
   let reachedAtFirst: number | undefined;
@@ -98,7 +104,7 @@ async function wordsOfLiving(
     reachedAtFirst ??= furthestAndReached(nodes, words, "slot")[1];
     const from = Math.max(reachedAtFirst, hasCaughtUp ? 0 : madeAt);
     if (words.filter(({ judgedAt }) => judgedAt >= from).length < nodes.witnesses) return undefined;
-    nodes.deadBlockhashes.add(blockhash);
+    nodes.deadBlockhashes.add(key);
     const [oldest] = nodes.deadBlockhashes;
     if (nodes.deadBlockhashes.size > MAX_DEAD && oldest !== undefined) nodes.deadBlockhashes.delete(oldest);
     return null;

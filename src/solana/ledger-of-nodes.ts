@@ -24,12 +24,12 @@ import { openEndpoints, withRole } from "./endpoint.ts";
 import type { CheckedEndpoint } from "./endpoint-options.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import { checkForeignSwap } from "./foreign-swap/check-foreign-swap.ts";
-import { fates } from "./fates.ts";
 import type { FeePolicy } from "./fee-policy.ts";
 import { genesisHash, takesVersion1 } from "./genesis-hash.ts";
 import { endpointStatuses, rateLimited, witnessCount } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
 import { landings, namedLanding } from "./landings.ts";
+import { look } from "./look.ts";
 import { rentMinimum, paymentCost } from "./payment-cost.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { holdingsOf } from "./routing/holdings-of.ts";
@@ -73,22 +73,16 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
     };
   const all = askingOf(nodes);
   return {
-    ...readsOf(all, all),
+    ...readsOf(all),
     sizeOf: async (plan) => sizeOf(plan),
     explainOrder: async (plan, error) => explainOrder(plan, error),
     takeSendPlace: async (kind) => takeSendPlace(nodes, kind),
-    restricted: async (restriction) => {
-      const { believed, configured } = restrict(nodes, restriction);
-      return readsOf(askingOf(believed), askingOf(configured));
-    },
+    restricted: async (restriction) => readsOf(askingOf(restrict(nodes, restriction))),
   };
 }
 
-/** The endpoints in service: with as many witnesses as are enough for now, and with the ledger's own number. */
-function restrict(
-  nodes: NodeContext,
-  { witnesses, without }: WitnessRules,
-): { readonly believed: NodeContext; readonly configured: NodeContext } {
+/** The endpoints in service, with as many witnesses as are enough for now. */
+function restrict(nodes: NodeContext, { witnesses, without }: WitnessRules): NodeContext {
   if (witnesses !== null && (!Number.isInteger(witnesses) || witnesses < 1)) {
     throw new RangeError(`expected a whole number of witnesses from 1, not ${witnesses}`);
   }
@@ -99,7 +93,7 @@ function restrict(
   }
   const inService = withRole(endpoints, "witness").length;
   const enough = Math.min(witnesses ?? nodes.witnesses, nodes.witnesses, inService);
-  return { believed: { ...nodes, endpoints, witnesses: enough }, configured: { ...nodes, endpoints } };
+  return { ...nodes, endpoints, witnesses: enough };
 }
 
 /** Binds a method to nodes, which are compared with one another from time to time. */
@@ -107,15 +101,15 @@ type Surveyed = <A extends unknown[], T>(
   method: (asked: NodeContext, ...args: A) => Promise<T>,
 ) => (...args: A) => Promise<T>;
 
-/** The questions to the nodes; what gives something up for good asks those with the ledger's own number of witnesses. */
-function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
+/** The questions to the nodes. */
+function readsOf(surveyed: Surveyed): LedgerReads {
   const read = {
     funds: surveyed(funds),
     holdingsOf: surveyed(holdingsOf),
     verifyPayment: surveyed(verifyPayment),
   };
   return {
-    fates: configured(fates),
+    look: surveyed(look),
     genesisHash: surveyed(genesisHash),
     takesVersion1: surveyed(takesVersion1),
     position: surveyed((asked) => ask(asked, positionOf)),
@@ -161,6 +155,7 @@ function openNodes(
   return {
     endpoints: openEndpoints(endpoints, { clock, closed }),
     witnesses,
+    ownWitnesses: witnesses,
     deathProof,
     fees,
     walks: new Map(),

@@ -65,7 +65,8 @@ export async function sightings(
   return found;
 }
 
-function isConfirmed(status: SignatureStatus | null): boolean {
+/** Whether a block shows it without an error, which may still vanish unless it is final. */
+export function isConfirmed(status: SignatureStatus | null): boolean {
   return status !== null && status.commitment !== "processed" && status.error === null;
 }
 

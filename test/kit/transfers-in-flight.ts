@@ -7,8 +7,7 @@ import { createEngine, type Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger, type Clock } from "../../src/core/runtime.ts";
 import { startTransfer, walletTransferWorkflow } from "../../src/payments/wallet/wallet-transfer-workflow.ts";
-import { watchExpired, watchUnprovable } from "../../src/payments/wallet/watch-unsettled.ts";
-import { watchLanding, watchStrayLanding } from "../../src/payments/wallet/watch-signatures.ts";
+import { watchSignatures } from "../../src/payments/wallet/watch-signatures.ts";
 import bs58 from "bs58";
 
 /** What the transfers run on. */
@@ -108,12 +107,7 @@ export async function transfersInFlight(
     clock,
     logger: log,
     workflows: [transfers],
-    watchers: {
-      landing: watchLanding(watching),
-      strayLanding: watchStrayLanding(watching),
-      unprovable: watchUnprovable(watching),
-      expired: watchExpired(watching),
-    },
+    watchers: watchSignatures(watching),
   });
   const told = new Map<string, Set<string>>();
   engine.subscribe(({ commit: { writes = [] } }) => {

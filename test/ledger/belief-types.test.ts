@@ -6,7 +6,7 @@ import { heard } from "../../src/ledger/heard.ts";
 import type {
   Attempt,
   DeclaredPayment,
-  AttemptFate,
+  AttemptLook,
   Sighting,
   Landing,
   Ledger,
@@ -19,7 +19,7 @@ import { READS, type ReadRule, type RulesOf } from "../../src/ledger/reads.ts";
 import type { FundsReading, UnsignedTransaction } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/frame/assets/assets.ts";
 import { ConfirmedSignatureCache } from "../../src/payments/frame/resend-queue.ts";
-import { landingEvent, standingOf } from "../../src/payments/wallet/signature-news.ts";
+import { landingEvent, newsOf } from "../../src/payments/wallet/signature-news.ts";
 import { simulationError } from "../../src/payments/wallet/accept-transfer.ts";
 
 /** What a planted mistake gets hold of. */
@@ -30,14 +30,14 @@ interface Planted {
   readonly payment: DeclaredPayment;
   readonly verified: VerifiedPayment;
   readonly landing: Landing;
+  readonly look: AttemptLook;
   readonly fault: SimulationFault;
   readonly unsigned: UnsignedTransaction;
 }
 
 /** Compiled and never run. */
 async function mistakes(with_: Planted): Promise<void> {
-  const { ledger, assets, attempt, landing, fault, verified, payment } = with_;
-  const status = (await ledger.statuses([attempt.signature]))[0] ?? null;
+  const { ledger, assets, attempt, landing, look, fault, verified, payment } = with_;
   const plan = { feePayer: payment.sender, moves: [] };
 
   // Ending a status.
@@ -46,11 +46,11 @@ async function mistakes(with_: Planted): Promise<void> {
   // @ts-expect-error -- a landing of one node
   landingEvent(attempt, heard(landing));
   landingEvent(attempt, agreed(landing));
-  // @ts-expect-error -- a fate of one node
-  standingOf(status, heard<AttemptFate>("dead"));
-  // @ts-expect-error -- a bare fate
-  standingOf(status, "dead");
-  standingOf(status, agreed<AttemptFate>("dead"));
+  // @ts-expect-error -- a look at one node
+  newsOf(heard(look));
+  // @ts-expect-error -- a bare look
+  newsOf(look);
+  newsOf(agreed(look));
 
   // Confirming one.
   // @ts-expect-error -- what one node shows as confirmed

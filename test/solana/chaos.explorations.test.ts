@@ -1,7 +1,7 @@
 /** Two endpoints that fail in any order, forks in between: what was pronounced dead never lands, and all ends are found. */
+import { fatesOf, type AttemptFate } from "../kit/fates.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AttemptFate } from "../../src/ledger/ledger.ts";
 import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
 import { finalizeHeight, readyBetweenStrangers, type Ready } from "../contracts/ledger/payments.ts";
 import { solanaWorld } from "../kit/solana-world.ts";
@@ -94,7 +94,7 @@ async function take({ world, attempts, mends }: Run, each: Step): Promise<void> 
 /** Notes every verdict. The first one is for good, whatever the endpoints were like when it was given. */
 async function judge({ world, attempts, verdicts }: Run): Promise<void> {
   if (attempts.length === 0) return;
-  const fates = await world.wait(world.ledger.fates(attempts));
+  const fates = await world.wait(fatesOf(world.ledger, attempts));
   for (const [at, { signature }] of attempts.entries()) {
     const told = verdicts.get(signature) ?? new Set();
     const fate = fates[at] ?? "open";

@@ -1,4 +1,5 @@
 /** What a provider allows is kept: calls per second, and how much one call may ask for. */
+import { fatesOf } from "../kit/fates.ts";
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../src/core/address.ts";
@@ -72,22 +73,22 @@ test("E7: a null in a later, smaller call proves nothing when an earlier call of
     anAttempt({ signature: signature(index), lastValidBlockHeight: 10 }),
   );
   const fatesAt = async (slots: number[]): Promise<readonly string[]> => {
-    // What is dead is looked for once more after its blockhash was found to have ended.
-    const count = counting([], [...slots, ...slots]);
+    // What is old is looked for again behind a finalized height, and once more after its blockhash was found to have ended.
+    const count = counting([], [...slots, ...slots, ...slots]);
     const answers: Readonly<Record<string, Reply>> = {
       getGenesisHash: result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"),
-      getEpochInfo: result({ absoluteSlot: 50, blockHeight: 11, epoch: 0, slotIndex: 0, slotsInEpoch: 1 }),
+      getEpochInfo: result({ absoluteSlot: 250, blockHeight: 11, epoch: 0, slotIndex: 0, slotsInEpoch: 1 }),
       getFirstAvailableBlock: result(0),
       getSignaturesForAddress: result([]),
-      isBlockhashValid: result({ context: { slot: 60 }, value: false }),
+      isBlockhashValid: result({ context: { slot: 260 }, value: false }),
     };
     const node = scriptedNode((call) => (answers[call.method] ?? count)(call));
     const endpoints = [{ url: "http://node.example", fetch: node.fetch, signaturesPerCall: 1 }];
-    return await solanaLedger({ endpoints, clock: virtualClock() }).fates(attempts);
+    return await fatesOf(solanaLedger({ endpoints, clock: virtualClock() }), attempts);
   };
-  expect(await fatesAt([51, 51, 51])).toEqual(["dead", "dead", "dead"]);
-  expect(await fatesAt([50, 51, 51])).toEqual(["open", "open", "open"]);
-  expect(await fatesAt([51, 51, 50])).toEqual(["open", "open", "open"]);
+  expect(await fatesAt([251, 251, 251])).toEqual(["dead", "dead", "dead"]);
+  expect(await fatesAt([250, 251, 251])).toEqual(["open", "open", "open"]);
+  expect(await fatesAt([251, 251, 250])).toEqual(["open", "open", "open"]);
 });
 
 test("no second ever sees more than two seconds' worth of calls, and no caller waits more than four", async () => {

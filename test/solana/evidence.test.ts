@@ -1,4 +1,5 @@
 /** What it takes to call caller-signed bytes landed, dead, or neither: endpoints that lie, differ, or have forgotten. */
+import { fatesOf } from "../kit/fates.ts";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
@@ -79,7 +80,7 @@ function expire(world: TwoNodes, { lastValidBlockHeight }: Attempt): void {
 }
 
 async function fateOf(ledger: Ledger, attempt: Attempt): Promise<string | undefined> {
-  return (await ledger.fates([attempt]))[0];
+  return (await fatesOf(ledger, [attempt]))[0];
 }
 
 /** An endpoint whose chain has hardly begun, and which shows everything in a block of this slot that is not final. */
@@ -247,7 +248,7 @@ describe("M6: one endpoint's word ends nothing", () => {
     expect(await three.landings([attempt])).toMatchObject([{ slot, error: null }]);
     const four = ledgerOver(world, {}, [third, fourth, one.option, two.option]);
     expect(await four.landings([attempt])).toEqual([null]);
-    expect(await fateOf(four, attempt)).toBe("open");
+    expect(await fateOf(four, attempt)).toBe("seen");
     expire(world, attempt);
     expect(await fateOf(four, attempt)).toBe("unprovable");
     // A fifth that claims to see it in a young block hides no disagreement.
@@ -297,10 +298,10 @@ describe("M6: one endpoint's word ends nothing", () => {
     expect(await fateOf(ledger, never)).toBe("open");
     two.rule = undefined;
     expect(await ledger.witnesses()).toEqual({ needed: 2, answering: 2 });
-    expect(await ledger.fates([attempt, never])).toEqual(["landed", "dead"]);
+    expect(await fatesOf(ledger, [attempt, never])).toEqual(["landed", "dead"]);
     // An operator may trust one.
     two.rule = gone;
-    expect(await ledgerOver(world, { witnesses: 1 }).fates([attempt, never])).toEqual(["landed", "dead"]);
+    expect(await fatesOf(ledgerOver(world, { witnesses: 1 }), [attempt, never])).toEqual(["landed", "dead"]);
   });
 
   test("an endpoint far behind the other does not count as one that answers", async ({ world }) => {

@@ -1,4 +1,5 @@
 /** Which of several endpoints is asked: well before failing, up to date before lagging, and how one comes back. */
+import { fatesOf } from "../kit/fates.ts";
 import { expect, test } from "vitest";
 import type { Address } from "../../src/core/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -201,7 +202,7 @@ test("broadcasts and fates go to avoided endpoints, too", async () => {
     clock,
     ledger.broadcast(new Uint8Array(4)).catch(() => undefined),
   );
-  await elapsed(clock, ledger.fates([anAttempt()]));
+  await elapsed(clock, fatesOf(ledger, [anAttempt()]));
   expect(first.calls).toContain("sendTransaction");
   expect(first.calls).toContain("getGenesisHash");
 });

@@ -1,4 +1,5 @@
 /** N3: behind one URL stand nodes that are some slots apart: every question waits until the node that it met has caught up. */
+import { fatesOf } from "../kit/fates.ts";
 import { SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -59,7 +60,7 @@ async function landedAgain({ world, ledger, alice, bob }: Scene): Promise<readon
   await world.ledger.broadcast(Buffer.from(signAgain(text, alice.secretKey), "base64"));
   world.chain.advance(attempt.lastValidBlockHeight + 2 - world.chain.blockHeight());
   world.chain.advance(31);
-  return await answerOf(world, ledger.fates([attempt]));
+  return await answerOf(world, fatesOf(ledger, [attempt]));
 }
 
 /** Questions that a node behind cannot answer: the call that meets one, how far it is behind, and what is told in the end. */

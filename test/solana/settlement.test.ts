@@ -1,4 +1,5 @@
 /** Sending, watching and burying: what may be concluded from what nodes say. */
+import { fatesOf } from "../kit/fates.ts";
 import { describe, expect } from "vitest";
 import {
   type Attempt,
@@ -144,7 +145,7 @@ describe("broadcast and statuses", () => {
     expect(await status(world, attempt)).toMatchObject({ error: '{"InstructionError":[2,{"Custom":1}]}' });
     const [receipt] = await receiptsOf(world.ledger, [attempt.signature]);
     expect(receipt).toMatchObject({ fee: FEE_OF_SOL_SEND, error: '{"InstructionError":[2,{"Custom":1}]}' });
-    expect(await world.ledger.fates([attempt])).toEqual(["landed"]);
+    expect(await fatesOf(world.ledger, [attempt])).toEqual(["landed"]);
   });
 
   test("E9: a status below finalized may vanish", async ({ world }) => {
@@ -155,7 +156,7 @@ describe("broadcast and statuses", () => {
     expect(await status(world, attempt)).toMatchObject({ commitment: "confirmed" });
     world.chain.rollback(world.chain.slot() - 2);
     expect(await status(world, attempt)).toBeNull();
-    expect(await world.ledger.fates([attempt])).toEqual(["open"]);
+    expect(await fatesOf(world.ledger, [attempt])).toEqual(["open"]);
     await world.ledger.broadcast(attempt.bytes);
     expect(await status(world, attempt)).toMatchObject({ commitment: "processed" });
   });
@@ -182,7 +183,7 @@ describe("fates", () => {
     world.chain.advance(finalizedHeight + 32 - world.chain.blockHeight());
   };
   const fate = async (ledger: Ledger, attempt: Attempt): Promise<string | undefined> =>
-    (await ledger.fates([attempt]))[0];
+    (await fatesOf(ledger, [attempt]))[0];
 
   test("E7: a transaction that nobody saw is open until the block at L + 1 is finalized, and dead then", async ({
     world,
@@ -317,7 +318,8 @@ describe("fates", () => {
     await world.ledger.broadcast(landed.bytes);
     world.chain.advance(300);
     const unseen = { ...landed, signature: "1".repeat(64), messageHash: "0".repeat(64) };
-    const found = await world.ledger.fates(
+    const found = await fatesOf(
+      world.ledger,
       Array.from({ length: 300 }, (_, index) => (index === 280 ? landed : unseen)),
     );
     expect(found.filter((each) => each === "dead")).toHaveLength(299);

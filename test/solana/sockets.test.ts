@@ -1,4 +1,5 @@
 /** What a broken network does below HTTP: the ledger's own sockets against servers that misbehave byte by byte. */
+import { fatesOf } from "../kit/fates.ts";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
@@ -234,7 +235,7 @@ test("P25: no websocket is ever opened, so a dead one changes nothing", async ({
   world.chain.advance(40);
   expect(await ledger.statuses([signature])).toMatchObject([{ commitment: "finalized" }]);
   expect(await receiptsOf(ledger, [signature])).toMatchObject([{ error: null }]);
-  expect(await ledger.fates([{ ...answer.verified, reference: null }])).toEqual(["landed"]);
+  expect(await fatesOf(ledger, [{ ...answer.verified, reference: null }])).toEqual(["landed"]);
   await ledger.balances(alice.address);
   await ledger.position();
   expect(upgrades).toBe(0);

@@ -1,4 +1,5 @@
 /** Endpoints that follow the chain no more: what they tell is old after ten minutes, and contradicts nobody. */
+import { fatesOf } from "../kit/fates.ts";
 import { expect } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
@@ -80,9 +81,9 @@ test("an attempt that a node still shows which stands still for ten minutes is d
   nodes.third.rule = (request) => showsAll(request) ?? stopped(request);
   world.chain.advance(LIFE_OF_BYTES);
   await pass(world, nodes, 5);
-  expect(await nodes.ledger.fates([attempt])).not.toEqual(["dead"]);
+  expect(await fatesOf(nodes.ledger, [attempt])).not.toEqual(["dead"]);
   await pass(world, nodes, 15);
-  expect(await nodes.ledger.fates([attempt])).toEqual(["dead"]);
+  expect(await fatesOf(nodes.ledger, [attempt])).toEqual(["dead"]);
 });
 
 test("an attempt that a node shows which follows the chain is not dead, however long the others say so", async ({
@@ -93,5 +94,5 @@ test("an attempt that a node shows which follows the chain is not dead, however 
   nodes.third.rule = showsAll;
   world.chain.advance(LIFE_OF_BYTES);
   await pass(world, nodes, 60);
-  expect(await nodes.ledger.fates([attempt])).not.toEqual(["dead"]);
+  expect(await fatesOf(nodes.ledger, [attempt])).not.toEqual(["dead"]);
 });

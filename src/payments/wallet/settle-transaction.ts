@@ -8,7 +8,7 @@ import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { FrameStorage, FrameWrite } from "../frame/frame-storage.ts";
 import type { ModuleEngine } from "../frame/module-engine.ts";
 import { PaymentError } from "../../errors/errors.ts";
-import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
+import type { Attempt, AttemptLook, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../core/runtime.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { foundRefund } from "./refund-count.ts";
@@ -91,9 +91,8 @@ export async function writeOffTransaction(
     throw new SettleRefused(`transaction ${transactionId} cannot be written off: ${why}`);
   };
   if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
-  const [told] = await ledger.fates([attempt]);
-  const fate: AttemptFate = told ?? "open";
-  if (fate !== "unprovable") refuse(WHY_NOT[fate]);
+  const [seen] = await ledger.look([attempt]);
+  if (seen?.death !== "unprovable") refuse(whyNot(seen));
   const named = await ledger.namedLanding(attempt, attempt.signature);
   if (!("refused" in named) || named.refused !== "unknown") {
     refuse("an endpoint shows it finalized: settle it by its signature");
@@ -102,12 +101,18 @@ export async function writeOffTransaction(
   if (sent.kind !== "stepped") throw overtaken(transactionId);
 }
 
-const WHY_NOT: Readonly<Record<Exclude<AttemptFate, "unprovable">, string>> = {
-  open: "it may still land, or too few endpoints answer to tell",
-  seen: "it is in a block, and is settled by itself once that is final",
-  landed: "it has landed, and is settled by itself in a moment",
-  dead: "it can never land, and is failed by itself in a moment",
-};
+function whyNot(seen: AttemptLook | undefined): string {
+  if (seen?.death === "dead") return "it can never land, and is failed by itself in a moment";
+  switch (seen?.standing) {
+    case "landed":
+      return "it has landed, and is settled by itself in a moment";
+    case "confirmed":
+    case "seen":
+      return "it is in a block, and is settled by itself once that is final";
+    default:
+      return "it may still land, or too few endpoints answer to tell";
+  }
+}
 
 async function findAttempt(
   { storage }: Settlement,

@@ -1,30 +1,23 @@
 /** What a look at signatures finds: the news for the waiting instance, what is remembered of it, and its batches. */
-import type { Evidence, Hint } from "../../ledger/belief.ts";
-import type { Attempt, AttemptFate, Landing, SignatureStatus } from "../../ledger/ledger.ts";
-import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { Attempt, AttemptLook, Landing } from "../../ledger/ledger.ts";
+import type { SignatureEvent, WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { Clock } from "../../core/runtime.ts";
+import type { FrameStorage } from "../frame/frame-storage.ts";
+import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 
-/**
- * The status of a signature. `landed`: final; the receipt tells the result. `confirmed`: without an error, but may
- * still vanish. `expired`: can never land. `unprovable`: past its last block, without evidence. `absent`: unseen, but
- * may still land. `pending`: seen, without news.
- */
-export type SignatureState = "landed" | "confirmed" | "expired" | "unprovable" | "absent" | "pending";
-
-/** The status of a signature by the node's status, or, if that is null, by its fate, if asked for. */
-export function standingOf(
-  status: Hint<SignatureStatus> | null,
-  fate: Evidence<AttemptFate> | undefined,
-): SignatureState {
-  if (status === null) {
-    // A node may not know a transaction that others call landed: fates ask all of them.
-    if (fate === "landed" || fate === "unprovable") return fate;
-    if (fate === "seen") return "pending";
-    return fate === "dead" ? "expired" : "absent";
+/** Null without news; a landing is told with its receipt. What is seen may still vanish, with an error too. */
+export function newsOf(seen: Evidence<AttemptLook> | undefined): WalletTransferEvent | null {
+  if (seen === undefined || seen.standing === "landed" || seen.standing === "seen") return null;
+  if (seen.standing === "confirmed") return { type: "CONFIRMED" };
+  switch (seen.death) {
+    case "dead":
+      return { type: "EXPIRED" };
+    case "unprovable":
+      return { type: "UNPROVABLE" };
+    case "open":
+      return null;
   }
-  if (status.commitment === "finalized") return "landed";
-  // An error below finalized may still vanish on a fork; it counts when it is final.
-  return status.commitment === "confirmed" && status.error === null ? "confirmed" : "pending";
 }
 
 /** The known state of a signature. */
@@ -93,6 +86,41 @@ export class LandedSignatureCache {
     const [oldest] = this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);
   }
+}
+
+/** Attempts that are followed, each read once: what a look asks of them never changes. */
+export class KnownAttempts {
+  readonly #storage: Pick<FrameStorage, "attempts">;
+  readonly #known = new Map<string, Attempt>();
+  readonly #isOwnAlone: boolean;
+
+  /** `isOwnAlone`: a landing under another signature is not looked for, and no death. */
+  constructor(storage: Pick<FrameStorage, "attempts">, isOwnAlone: boolean) {
+    this.#storage = storage;
+    this.#isOwnAlone = isOwnAlone;
+  }
+
+  async of(signatures: readonly string[]): Promise<readonly Attempt[]> {
+    const unknown = signatures.filter((signature) => !this.#known.has(signature));
+    for (const record of unknown.length === 0 ? [] : await this.#storage.attempts(unknown)) {
+      this.#known.set(record.id, attemptOf(record));
+    }
+    const attempts = signatures.map((signature) => this.#known.get(signature) ?? lostAttempt(signature));
+    for (const [oldest] of this.#known) {
+      if (this.#known.size <= MAX_REMEMBERED) break;
+      this.#known.delete(oldest);
+    }
+    return this.#isOwnAlone ? attempts.map(ownAlone) : attempts;
+  }
+}
+
+function ownAlone(attempt: Attempt): Attempt {
+  return {
+    ...attempt,
+    bytes: new Uint8Array(),
+    reference: null,
+    lastValidBlockHeight: Number.MAX_SAFE_INTEGER,
+  };
 }
 
 /** The longest time that an item waits for further items. */

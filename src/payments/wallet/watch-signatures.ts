@@ -1,30 +1,80 @@
-/** Follows signatures on the chain until they have landed for good or can never land. */
+/** Follows signatures of callers' bytes on the chain: one watcher, and a row for each kind of watch. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
 import type { FrameStorage } from "../frame/frame-storage.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
-import type { Hint } from "../../ledger/belief.ts";
-import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import { LedgerUnavailable, type AttemptLook, type Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
-import {
-  landingEvent,
-  LookBatch,
-  LandedSignatureCache,
-  standingOf,
-  type SignatureState,
-} from "./signature-news.ts";
-import { ConfirmedSignatureCache, ResendQueue } from "../frame/resend-queue.ts";
+import { KnownAttempts, landingEvent, LandedSignatureCache, LookBatch, newsOf } from "./signature-news.ts";
+import { ResendQueue } from "../frame/resend-queue.ts";
 import { inLanes, Semaphore } from "../frame/semaphore.ts";
-import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 
-interface SignatureWatchParts {
+interface SignatureWatchDeps {
   readonly storage: Pick<FrameStorage, "attempts">;
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, "look" | "landings" | "broadcast" | "takeSendPlace">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Pause between two looks, in milliseconds; also between two sends of the same bytes. */
+  /** Pause between two looks at what was sent, in milliseconds; also between two sends of the same bytes. */
   readonly intervalMs: number;
+}
+
+/** How signatures of one kind are followed. */
+interface WatchKind {
+  /** Default: the pause between two looks at what was sent. */
+  readonly intervalMs?: number;
+  /** Whether bytes that the chain has not seen are sent again, unchanged. */
+  readonly resends?: true;
+  /** Whether only landings under their own signature are looked for: one call for 256. */
+  readonly isOwnAlone?: true;
+  /** What its instances are told besides landings. */
+  readonly tells: readonly WalletTransferEvent["type"][];
+}
+
+// A node with the history of that time is added by a person, and a death is rarely wrong: neither is a matter of seconds.
+const UNPROVABLE_INTERVAL_MS = 60_000;
+const EXPIRED_INTERVAL_MS = 5 * 60_000;
+
+const KINDS = {
+  /** What we broadcast, until it lands or is proved dead. */
+  landing: { resends: true, tells: ["CONFIRMED", "EXPIRED", "UNPROVABLE"] },
+  /** What a caller may still broadcast after cancelling here; we never send it ourselves. */
+  strayLanding: { tells: ["CONFIRMED", "EXPIRED", "UNPROVABLE"] },
+  /** Bytes whose fate is not proved: nothing is told while it stays so. */
+  unprovable: { intervalMs: UNPROVABLE_INTERVAL_MS, tells: ["EXPIRED"] },
+  /** Bytes that were judged dead. */
+  expired: { intervalMs: EXPIRED_INTERVAL_MS, isOwnAlone: true, tells: [] },
+} satisfies Record<string, WatchKind>;
+
+/** A watcher for each kind. */
+export function watchSignatures(deps: SignatureWatchDeps): Record<keyof typeof KINDS, Watcher> {
+  return {
+    landing: watcherOf(deps, KINDS.landing),
+    strayLanding: watcherOf(deps, KINDS.strayLanding),
+    unprovable: watcherOf(deps, KINDS.unprovable),
+    expired: watcherOf(deps, KINDS.expired),
+  };
+}
+
+function watcherOf(deps: SignatureWatchDeps, kind: WatchKind): Watcher {
+  const following = new FollowedSignatures(deps, kind);
+  const resending = new ResendQueue(deps);
+  return {
+    intervalMs: kind.intervalMs ?? deps.intervalMs,
+    batchSize: MAX_SIGNATURES_PER_LOOK,
+    poll: async (watches, look) => {
+      // Also when nothing can be found out now: then the next look sends all the same.
+      const before = resending.looking(watches.map(({ key }) => key));
+      const { landed, absent } = await following.lookAt(watches, look);
+      const again = absent.filter((signature) => before.has(signature));
+      const isSending = kind.resends === true && again.length > 0;
+      await Promise.all([
+        following.readReceipts(landed, look),
+        isSending ? deps.storage.attempts(again).then((bytes) => resending.send(bytes, look.signal)) : [],
+      ]);
+      return [];
+    },
+  };
 }
 
 /** The most signatures that one call for statuses takes. */
@@ -35,90 +85,52 @@ const MAX_SIGNATURES_PER_LOOK = 256;
  */
 const LANDINGS_PER_QUESTION = 16;
 const MAX_QUESTIONS_AT_ONCE = 2;
-/**
- * A lying endpoint may report "finalized" for bytes that no other endpoint has seen. So one poll of sixteen ignores the
- * first endpoint's answer: the remaining endpoints are asked, and the bytes are judged or sent again. A look is one
- * poll or several: with a fixed step the same signatures could always be missed; steps of the golden ratio reach all
- * signatures.
- */
-const GOLDEN_STEP = 0x9e37_79b1;
-const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
-
-/** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
-export function watchLanding(watching: SignatureWatchParts): Watcher {
-  const following = new FollowedSignatures(watching);
-  const resending = new ResendQueue(watching);
-  return {
-    intervalMs: watching.intervalMs,
-    batchSize: MAX_SIGNATURES_PER_LOOK,
-    poll: async (watches, look) => {
-      // Also when nothing can be found out now: then the next look sends all the same.
-      const before = resending.looking(watches.map(({ key }) => key));
-      const { landed, absent } = await following.lookAt(watches, look);
-      const again = absent.filter(({ id }) => before.has(id));
-      await Promise.all([following.readReceipts(landed, look), resending.send(again, look.signal)]);
-      return [];
-    },
-  };
-}
-
-/** Looks for what a caller may still broadcast after cancelling here; we never send it ourselves. */
-export function watchStrayLanding(watching: SignatureWatchParts): Watcher {
-  const following = new FollowedSignatures(watching);
-  return {
-    intervalMs: watching.intervalMs,
-    batchSize: MAX_SIGNATURES_PER_LOOK,
-    poll: async (watches, look) => {
-      const { landed } = await following.lookAt(watches, look);
-      await following.readReceipts(landed, look);
-      return [];
-    },
-  };
-}
-
 /** The state of one watcher's signatures between looks. */
 class FollowedSignatures {
-  readonly #around: SignatureWatchParts;
+  readonly #deps: SignatureWatchDeps;
+  readonly #kind: WatchKind;
   readonly #landed = new LandedSignatureCache();
+  readonly #attempts: KnownAttempts;
   readonly #slots = new Semaphore(MAX_QUESTIONS_AT_ONCE);
-  readonly #confirmations: ConfirmedSignatureCache;
-  #polls = 0;
 
-  constructor(around: SignatureWatchParts) {
-    this.#around = around;
-    this.#confirmations = new ConfirmedSignatureCache(around.ledger);
+  constructor(deps: SignatureWatchDeps, kind: WatchKind) {
+    this.#deps = deps;
+    this.#kind = kind;
+    this.#attempts = new KnownAttempts(deps.storage, kind.isOwnAlone === true);
   }
 
   /**
    * Tells what needs no receipt: confirmed, expired, and what was read before and could not be told. The rest: those whose
-   * receipt is wanted now, and the attempts that the chain has not seen.
+   * receipt is wanted now, and the signatures that not every endpoint shows.
    */
   async lookAt(
     watches: readonly WatchRecord[],
     look: PollContext,
-  ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
+  ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly string[] }> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
     await this.#tellRead(watches, look);
-    const unknown = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
-    const { standings, attempts } = await this.#standings(unknown);
-    const told = unread.flatMap(({ key, instance }) => {
-      const event = eventOf(standings.get(key));
-      return event === null ? [] : [{ instance, event }];
-    });
-    for (const [signature, standing] of standings) if (standing === "landed") this.#landed.landed(signature);
-    await look.tell(told);
-    const now = this.#around.clock.now();
-    const landed = unread.filter(({ key }) => (standings.get(key) ?? "landed") === "landed");
+    const asked = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
+    const seen = await this.#looks(asked);
+    await look.tell(
+      unread.flatMap(({ key, instance }) => {
+        const event = newsOf(seen.get(key));
+        return event !== null && this.#kind.tells.includes(event.type) ? [{ instance, event }] : [];
+      }),
+    );
+    for (const [signature, { standing }] of seen) if (standing === "landed") this.#landed.landed(signature);
+    const now = this.#deps.clock.now();
+    // What was not asked about had landed before.
+    const landed = unread.filter(({ key }) => !seen.has(key) || seen.get(key)?.standing === "landed");
     look.missed(landed.filter(({ key }) => !this.#landed.mayAsk(key, now)));
     return {
       landed: landed.filter(({ key }) => this.#landed.mayAsk(key, now)),
-      absent: attempts.filter(({ id }) => standings.get(id) === "absent"),
+      absent: asked.filter((signature) => isUnseen(seen.get(signature))),
     };
   }
 
   /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
   async readReceipts(landed: readonly WatchRecord[], look: PollContext): Promise<void> {
-    const read = new LookBatch<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
+    const read = new LookBatch<WatchRecord>(this.#deps.clock, (those) => this.#tellRead(those, look));
     const lanes = { lanes: MAX_QUESTIONS_AT_ONCE, signal: look.signal };
     const left = await inLanes(lanes, groupsOf(landed, LANDINGS_PER_QUESTION), async (group) => {
       await this.#slots.use(() => this.#readLandings(group));
@@ -131,65 +143,27 @@ class FollowedSignatures {
     await read.end();
   }
 
-  /** The status of each signature, and the stored attempts of signatures that the asked node has not seen. */
-  async #standings(signatures: readonly string[]): Promise<{
-    readonly standings: ReadonlyMap<string, SignatureState>;
-    readonly attempts: readonly AttemptRecord[];
-  }> {
-    const { storage, ledger } = this.#around;
-    const statuses = await this.#hints(signatures);
-    const missing = signatures.filter((_, index) => (statuses[index] ?? null) === null);
-    const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
-    const asked = attempts.map(attemptOf);
-    const answers = asked.length === 0 ? [] : await ledger.fates(asked);
-    const fates = new Map(asked.map(({ signature }, index) => [signature, answers[index]]));
-    const told = new Map(
-      signatures.map((signature, index): [string, SignatureState] => [
-        signature,
-        standingOf(statuses[index] ?? null, fates.get(signature)),
-      ]),
-    );
-    return { standings: await this.#agreed(told), attempts };
-  }
-
-  /** Confirms hints: one endpoint's `confirmed` is only a hint, which enough endpoints must share. */
-  async #agreed(told: ReadonlyMap<string, SignatureState>): Promise<ReadonlyMap<string, SignatureState>> {
-    const hinted = [...told]
-      .filter(([, standing]) => standing === "confirmed")
-      .map(([signature]) => signature);
-    const confirmed = await this.#confirmations.among(hinted);
+  async #looks(signatures: readonly string[]): Promise<ReadonlyMap<string, Evidence<AttemptLook>>> {
+    if (signatures.length === 0) return new Map();
+    const looks = await this.#deps.ledger.look(await this.#attempts.of(signatures));
     return new Map(
-      [...told].map(([signature, standing]): [string, SignatureState] => [
-        signature,
-        standing === "confirmed" && !confirmed.has(signature) ? "pending" : standing,
-      ]),
+      signatures.flatMap((signature, index): [string, Evidence<AttemptLook>][] => {
+        const seen = looks[index];
+        return seen === undefined ? [] : [[signature, seen]];
+      }),
     );
-  }
-
-  /** The statuses at one endpoint: good enough to choose the signatures that the other endpoints are asked about. */
-  async #hints(signatures: readonly string[]): Promise<Hint<readonly (SignatureStatus | null)[]>> {
-    if (signatures.length === 0) return [];
-    this.#polls += 1;
-    if (isHintless(this.#polls)) return signatures.map(() => null);
-    return this.#around.ledger.statuses(signatures);
   }
 
   /** Reads the landings that enough endpoints agree on; missing landings are asked for again later. */
   async #readLandings(watches: readonly WatchRecord[]): Promise<void> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null).map(({ key }) => key);
-    const attempts = await this.#attemptsOf(unread);
-    const landings = await this.#around.ledger.landings(attempts).catch(unlessSilent);
+    const attempts = await this.#attempts.of(unread);
+    const landings = await this.#deps.ledger.landings(attempts).catch(unlessSilent);
     attempts.forEach((attempt, index) => {
       const landing = landings[index] ?? null;
       if (landing !== null) this.#landed.read(attempt.signature, landingEvent(attempt, landing));
-      else this.#landed.withoutReceipt(attempt.signature, this.#around.clock.now());
+      else this.#landed.withoutReceipt(attempt.signature, this.#deps.clock.now());
     });
-  }
-
-  async #attemptsOf(signatures: readonly string[]): Promise<readonly Attempt[]> {
-    const stored = signatures.length === 0 ? [] : await this.#around.storage.attempts(signatures);
-    const known = new Map(stored.map((record) => [record.id, attemptOf(record)]));
-    return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
   }
 
   /** Reports landings whose receipt was read; a receipt is kept until the instance has taken the event. */
@@ -206,18 +180,10 @@ class FollowedSignatures {
   }
 }
 
-/** Null for what is reported later, or not at all. */
-function eventOf(standing: SignatureState | undefined): WalletTransferEvent | null {
-  switch (standing) {
-    case "confirmed":
-      return { type: "CONFIRMED" };
-    case "expired":
-      return { type: "EXPIRED" };
-    case "unprovable":
-      return { type: "UNPROVABLE" };
-    default:
-      return null;
-  }
+/** Whether bytes may have to be sent again: not every endpoint shows them, and they may still land. */
+function isUnseen(seen: AttemptLook | undefined): boolean {
+  if (seen?.death !== "open") return false;
+  return seen.standing === null || seen.standing === "absent" || seen.standing === "partly";
 }
 
 function groupsOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -1,4 +1,5 @@
 /** The ledger contract on death: what may be given up for good, and what never. */
+import { fatesOf } from "../../kit/fates.ts";
 import assert from "node:assert/strict";
 import { promise, type EndpointFault, type LedgerContractCase } from "./contract.ts";
 import {
@@ -111,6 +112,6 @@ export const fateCases: readonly LedgerContractCase[] = [
     const dead = { ...landed, ...UNSEEN };
     const asked = Array.from({ length: 300 }, (_, index) => [dead, landed, young][index % 3] ?? dead);
     const expected = asked.map((_, index) => ["dead", "landed", "open"][index % 3]);
-    assert.deepEqual(await world.ledger.fates(asked), expected);
+    assert.deepEqual(await fatesOf(world.ledger, asked), expected);
   }),
 ];

@@ -18,7 +18,7 @@ import { receiptsOf } from "../../kit/receipts.ts";
 
 /** What has an answer to silence, or needs more than one endpoint. */
 type Gathering =
-  | "fates"
+  | "look"
   | "landings"
   | "namedLanding"
   | "witnesses"

@@ -1,4 +1,5 @@
 /** Payments for the cases of the ledger contract. */
+import { fatesOf } from "../../kit/fates.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Evidence } from "../../../src/ledger/belief.ts";
 import assert from "node:assert/strict";
@@ -96,7 +97,7 @@ export async function statusOf(world: LedgerWorld, { signature }: Attempt): Prom
 
 /** What can be said of one attempt. */
 export async function fateOf(world: LedgerWorld, attempt: Attempt): Promise<string> {
-  return only(await world.wait(world.ledger.fates([attempt])));
+  return only(await world.wait(fatesOf(world.ledger, [attempt])));
 }
 
 /** How an attempt landed, as far as enough endpoints agree. */

@@ -1,4 +1,5 @@
 /** The ledger contract on what is read of the chain: where it is, who holds what, what stands where. */
+import { fatesOf } from "../../kit/fates.ts";
 import assert from "node:assert/strict";
 import { promise, type LedgerContractCase } from "./contract.ts";
 import { AMOUNT, native, PLENTY, ready, statusOf, wealth } from "./payments.ts";
@@ -103,6 +104,6 @@ export const readCases: readonly LedgerContractCase[] = [
     assert.deepEqual(await world.wait(ledger.tokenAccountStates([])), []);
     assert.deepEqual(await world.wait(ledger.statuses([])), []);
     assert.deepEqual(await world.wait(receiptsOf(ledger, [])), []);
-    assert.deepEqual(await world.wait(ledger.fates([])), []);
+    assert.deepEqual(await world.wait(fatesOf(ledger, [])), []);
   }),
 ];

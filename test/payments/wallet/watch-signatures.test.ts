@@ -1,20 +1,18 @@
 /** Which of the signatures that are followed are sent again, look by look. */
 import { agreed } from "../../../src/ledger/agreed.ts";
-import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import type { WatchRecord } from "../../../src/workflow/watch-rows.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import {
-  type AttemptFate,
+  type AttemptLook,
   type Landing,
   type Ledger,
   LedgerUnavailable,
-  type SignatureStatus,
 } from "../../../src/ledger/ledger.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
-import { watchLanding } from "../../../src/payments/wallet/watch-signatures.ts";
+import { watchSignatures } from "../../../src/payments/wallet/watch-signatures.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
@@ -28,22 +26,18 @@ class Stage {
   readonly asked: string[] = [];
   /** What is final on the chain. */
   readonly landed = new Set<string>();
-  readonly fates = new Map<string, AttemptFate>();
+  readonly shown = new Map<string, Partial<AttemptLook>>();
   onSend = (): void => undefined;
   isSilent = false;
   readonly watcher: Watcher;
 
   constructor(storage: PaymentStorage) {
-    const ledger: Pick<Ledger, "statuses" | "fates" | "landings" | "broadcast" | "takeSendPlace"> = {
+    const ledger: Pick<Ledger, "look" | "landings" | "broadcast" | "takeSendPlace"> = {
       takeSendPlace: async () => true,
-      statuses: async (signatures) => {
+      look: async (those) => {
         if (this.isSilent) throw new LedgerUnavailable("no node answers");
-        this.asked.push(...signatures.map((signature) => `status ${signature}`));
-        return signatures.map((signature) =>
-          this.landed.has(signature)
-            ? heard<SignatureStatus>({ commitment: "finalized", slot: 1, error: null })
-            : null,
-        );
+        this.asked.push(...those.map(({ signature }) => `look ${signature}`));
+        return those.map(({ signature }) => agreed(this.#lookAt(signature)));
       },
       landings: async (those) => {
         this.asked.push(...those.map(({ signature }) => `landing ${signature}`));
@@ -51,19 +45,24 @@ class Stage {
           agreed<Landing>({ signature, slot: 1, blockTime: 1, fee: 5_000n, error: null }),
         );
       },
-      fates: async (those) => those.map(({ signature }) => agreed(this.fates.get(signature) ?? "open")),
       broadcast: async (bytes) => {
         this.onSend();
         this.sent.push(bytes.at(-1) === 0 ? "one" : "two");
       },
     };
-    this.watcher = watchLanding({
+    this.watcher = watchSignatures({
       storage,
-      ledger: ledger as Ledger,
+      ledger,
       clock: virtualClock(),
       log: silentLogger,
       intervalMs: 1_000,
-    });
+    }).landing;
+  }
+
+  #lookAt(signature: string): AttemptLook {
+    const unseen = { standing: "absent", landed: null, error: null, death: "open" } as const;
+    if (this.landed.has(signature)) return { ...unseen, standing: "landed", landed: { signature, slot: 1 } };
+    return { ...unseen, ...this.shown.get(signature) };
   }
 }
 
@@ -126,17 +125,19 @@ test("W9: a first look that found nothing out was a look all the same: the next 
   expect(await sentBy(stage, "one")).toEqual(["one"]);
 });
 
-test("W9: what every endpoint shows in a block is not sent again, also where the one asked first does not", async ({
+test("W9: what every endpoint shows in a block is not sent again, and what only some show is", async ({
   stage,
 }) => {
   await sentBy(stage, "one", "two");
-  stage.fates.set("one", "seen");
+  stage.shown.set("one", { standing: "seen" });
   expect(await sentBy(stage, "one", "two")).toEqual(["two"]);
+  stage.shown.set("one", { standing: "partly" });
+  expect(await sentBy(stage, "one", "two")).toEqual(["one", "two"]);
 });
 
 test("E7: what is proved dead is sent no more", async ({ stage }) => {
   await sentBy(stage, "one", "two");
-  stage.fates.set("one", "dead");
+  stage.shown.set("one", { death: "dead" });
   expect(await sentBy(stage, "one", "two")).toEqual(["two"]);
 });
 
@@ -148,18 +149,18 @@ test("M16: a landing whose instance cannot be told is kept and told later, and t
   look.deaf.add("tx_one");
   await stage.watcher.poll(watchesOf("one", "two"), look);
   expect(look.left.map(({ key }) => key)).toEqual(["one"]);
-  expect(stage.asked).toEqual(["status one", "status two", "landing one"]);
+  expect(stage.asked).toEqual(["look one", "look two", "landing one"]);
   look.deaf.clear();
   await stage.watcher.poll(watchesOf("one", "two"), look);
   expect(look.told).toMatchObject([{ instance: "tx_one", event: { type: "FINALIZED", fee: "5000" } }]);
-  expect(stage.asked.splice(3)).toEqual(["status two"]);
+  expect(stage.asked.splice(3)).toEqual(["look two"]);
 });
 
 test("what is found is told before anything is sent again", async ({ stage }) => {
   await sentBy(stage, "one", "two");
   const order: string[] = [];
   stage.onSend = () => order.push("sent");
-  stage.fates.set("two", "dead");
+  stage.shown.set("two", { death: "dead" });
   await stage.watcher.poll(watchesOf("one", "two"), {
     ...notedLook(),
     tell: async (events) => {

@@ -32,7 +32,7 @@ export interface WalletReconciliation {
 
 interface WalletReconciliationParts {
   readonly storage: Pick<FrameStorage, "transactionsAfter" | "attempts">;
-  readonly ledger: Pick<Ledger, "landings" | "fates">;
+  readonly ledger: Pick<Ledger, "landings" | "look">;
   readonly tell: TellProgress;
 }
 
@@ -61,7 +61,7 @@ export async function reconcileWallet({
   }
 }
 
-/** One question about all landings, and one about the fates of transactions that should have landed. */
+/** One question about all landings, and one look at those that should have landed. */
 async function examine(
   { storage, ledger }: Omit<WalletReconciliationParts, "tell">,
   transactions: readonly TransactionRecord[],
@@ -74,14 +74,14 @@ async function examine(
     ({ signature }, index) =>
       (landings[index] ?? null) === null && rows.get(signature)?.status === "completed",
   );
-  const fates = absent.length === 0 ? [] : await ledger.fates(absent);
+  const looks = absent.length === 0 ? [] : await ledger.look(absent);
   return attempts.map((attempt, index) => {
     const transaction = rows.get(attempt.signature);
     const landing = landings[index] ?? null;
     if (transaction === undefined) return "as_shown";
     if (landing !== null) return judge(transaction, attempt, landing.error === null);
     if (transaction.status !== "completed") return "as_shown";
-    return fates[absent.indexOf(attempt)] === "dead"
+    return looks[absent.indexOf(attempt)]?.death === "dead"
       ? finding(transaction, attempt, "never_landed")
       : "unproven";
   });
