@@ -7,7 +7,7 @@ import type { Wallet } from "../kit/chain-fixture.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
 import type { ContractWorld, Tenant } from "./contract-world.ts";
 import { CASES, validRequest, type Draft } from "./mutations.ts";
-import { BY } from "../kit/by.ts";
+import { agreed } from "../../src/ledger/agreed.ts";
 
 /** An endpoint, and somebody who asks it. */
 export interface Asking {
@@ -18,6 +18,11 @@ export interface Asking {
 
 /** Makes the request, after what it takes to have it refused; answers what came. */
 export type ErrorCase = (asking: Asking) => Promise<JudgedAnswer>;
+
+/** Cases by the reasons of one code: TypeScript refuses one too few and one too many. */
+export type ByReason<Reason extends string> = Readonly<Record<Reason, ErrorCase>>;
+
+export const SAME_ASSET = { inputAsset: "USDC", outputAsset: "USDC" } as const;
 
 /** The request of the document's example, changed. `example` is its name, where an endpoint has several. */
 export function draftOf({ endpoint, tenant }: Asking, change: Partial<Draft> = {}, example?: string): Draft {
@@ -102,22 +107,6 @@ export function plain(
 export const refreshOf = (asking: Asking, quoteId: string): Draft =>
   plain(asking.tenant, "POST", `/v1/quotes/${quoteId}/refresh`);
 
-/** The id of a private order that waits for its deposit. */
-export async function ordered(asking: Asking): Promise<string> {
-  const { world, tenant } = asking;
-  const create = CASES.find(
-    ({ endpoint, example }) => endpoint.operationId === "createTransaction" && example === "private",
-  );
-  if (create === undefined) throw new Error("there is such an example");
-  const answer = await world.ask(validRequest(create, tenant.belongings, tenant.authorization));
-  return (JSON.parse(answer?.text ?? "") as { readonly transactionId: string }).transactionId;
-}
-
-export async function pausePrivate({ world, tenant }: Asking): Promise<void> {
-  const { accountId } = tenant.caller;
-  await world.payments.service.operator.pause({ accountId, mode: "private" }, BY);
-}
-
 export const cancelOf = ({ tenant }: Asking, transactionId: string): Draft =>
   plain(tenant, "DELETE", `/v1/transactions/${transactionId}`);
 
@@ -129,19 +118,26 @@ export async function signedBy({ world, tenant }: Asking, wallet: Wallet): Promi
   return plain(tenant, "POST", "/v1/transactions", body);
 }
 
-/** Asks while somebody has taken all dollars from the desk. */
-export async function withEmptyDesk(
-  { world: { payments, sender } }: Asking,
-  asking: () => Promise<JudgedAnswer>,
-): Promise<JudgedAnswer> {
-  const { desk, deskWallet, mints, chain } = payments;
-  const [, usdc] = await payments.held(desk);
-  const leg = { does: "transfer", mint: mints.USDC, decimals: 6, amount: usdc } as const;
-  await payments.move(deskWallet, { ...leg, from: desk, to: sender.address, accountPayer: desk });
-  try {
-    return await asking();
-  } finally {
-    chain.fund(desk, { usdc });
-    chain.advance(35);
-  }
+/** A handler whose database does not say what becomes of commits. */
+export function withoutAnswers({ world: { payments, handlerWith } }: Asking): HttpHandler {
+  const lost = { ok: false, conflict: "unknown", error: new Error("the connection was lost") } as const;
+  const storage = {
+    ...payments.storage,
+    commit: async (items: readonly unknown[]) => items.map(() => lost),
+  };
+  return handlerWith({ service: payments.another({ storage }) });
+}
+
+/** The send of the example over a quote that was made for something else. */
+export async function over(asking: Asking, wish: object, change: object = {}): Promise<JudgedAnswer> {
+  const { quoteId } = await quoted(asking, wish);
+  return send(asking, fields(asking, { quoteId, ...change }));
+}
+
+/** On a chain whose time is an hour ahead of the service's clock. */
+export async function hourBehind(asking: Asking, draft: Draft): Promise<JudgedAnswer> {
+  const { payments, handlerWith } = asking.world;
+  const time = async () => agreed(payments.clock.now() + 3_600_000);
+  const service = payments.another({ ledger: { ...payments.ledger, time } });
+  return send(asking, draft, handlerWith({ service }));
 }

@@ -14,6 +14,7 @@ import { SOL_MINT } from "../../src/core/address.ts";
 import type { PriceSource } from "../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
+import { MODES } from "../kit/modes.ts";
 import { swapFixture, type SwapFixture } from "../kit/swap-fixture.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
 import type { Belongings, RawRequest } from "./mutations.ts";
@@ -100,7 +101,6 @@ export async function contractWorld(): Promise<ContractWorld> {
       sender: sender.address,
       recipients,
     });
-    const { body: priced } = await service.createQuote(caller, { ...asked, mode: "private" });
     const named = new Map([
       [example.SENDER, sender.address],
       [example.RECIPIENT, recipient.address],
@@ -114,7 +114,11 @@ export async function contractWorld(): Promise<ContractWorld> {
       ["{deliveryId}", delivery?.deliveryId ?? "dlv_0"],
       ["{address}", sender.address],
     ]);
-    const inPrivate = new Map([...named, [example.QUOTE_ID, priced.quoteId]]);
+    const inPrivate = new Map(named);
+    for (const mode of MODES.filter((each) => each === "private")) {
+      const { body: priced } = await service.createQuote(caller, { ...asked, mode });
+      inPrivate.set(example.QUOTE_ID, priced.quoteId);
+    }
     return {
       caller,
       authorization: `Bearer ${key}`,

@@ -10,34 +10,24 @@ import {
   draftOf,
   fields,
   lastId,
-  ordered,
-  pausePrivate,
-  plain,
   quoted,
   refreshOf,
   send,
   signedBy,
-  withEmptyDesk,
   withHeader,
+  withoutAnswers,
   withoutNodes,
   type Asking,
   type ErrorCase,
 } from "./asking.ts";
+import { PRIVATE_ERRORS } from "./private-cases.ts";
+import { PRIVATE_SWAP_ERRORS } from "./private-swap-cases.ts";
+import { SWAP_ERRORS } from "./swap-cases.ts";
 import { BY } from "../kit/by.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { unreadable } from "../kit/unreadable.ts";
 
 const ONE = { free: 1, pro: 1, enterprise: 1 };
-
-/** A handler whose database does not say what becomes of commits. */
-function withoutAnswers({ world: { payments, handlerWith } }: Asking): HttpHandler {
-  const lost = { ok: false, conflict: "unknown", error: new Error("the connection was lost") } as const;
-  const storage = {
-    ...payments.storage,
-    commit: async (items: readonly unknown[]) => items.map(() => lost),
-  };
-  return handlerWith({ service: payments.another({ storage }) });
-}
 
 /** A handler whose database cannot be reached. */
 function withoutDatabase({ world: { payments, handlerWith } }: Asking): HttpHandler {
@@ -142,7 +132,6 @@ export const HARMLESS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 const NOBODY = { recipients: [{ address: "x", amount: "25" }] };
-const SWAP = { inputAsset: "SOL", outputAsset: "USDC", mode: "private" };
 
 /** Somebody of this tenant whose account is still to be frozen. */
 function coldWallet({ world: { payments }, tenant }: Asking): Wallet {
@@ -152,6 +141,9 @@ function coldWallet({ world: { payments }, tenant }: Asking): Wallet {
 
 /** What only this endpoint refuses, or what it refuses in a way of its own, by operation and code. */
 export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
+  ...PRIVATE_ERRORS,
+  ...SWAP_ERRORS,
+  ...PRIVATE_SWAP_ERRORS,
   "getBalances INVALID_ADDRESS": (asking) => send(asking, draftOf(asking, { target: "/v1/balances/x" })),
   "createQuote INVALID_RECIPIENT": (asking) => send(asking, fields(asking, NOBODY)),
   "createQuote TRANSACTION_WOULD_FAIL": async (asking) => {
@@ -183,39 +175,10 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
   "createQuote INVALID_ASSET": (asking) => send(asking, fields(asking, { inputAsset: "DOGE" })),
   "createQuote AMOUNT_TOO_SMALL": (asking) =>
     send(asking, fields(asking, { amount: "0.0009", recipients: undefined })),
-  "createQuote INSUFFICIENT_LIQUIDITY": (asking) =>
-    send(asking, fields(asking, { amount: "100000" }, "privateSwap")),
-  "createQuote ROUTING_UNAVAILABLE": async (asking) => {
-    await pausePrivate(asking);
-    return send(asking, draftOf(asking, {}, "privateSwap"));
-  },
   "refreshQuote INVALID_QUOTE": async (asking) => {
     const draft = draftOf(asking);
     asking.world.payments.clock.advance(15 * 60_000);
     return send(asking, draft);
-  },
-  "refreshQuote AMOUNT_TOO_SMALL": async (asking) => {
-    const { world, tenant } = asking;
-    const swap = { inputAsset: "USDC", outputAsset: "SOL", mode: "private" };
-    const refused = await world.ask(plain(tenant, "POST", "/v1/quotes", { ...swap, amount: "0.001" }));
-    const [, amount = ""] = /"minimum":"([0-9.]+)"/.exec(refused?.text ?? "") ?? [];
-    const { quoteId } = await quoted(asking, { ...swap, amount });
-    // What the network costs is worth more USDC then.
-    world.setPriceOfSol(155n);
-    try {
-      return await send(asking, refreshOf(asking, quoteId));
-    } finally {
-      world.setPriceOfSol(150n);
-    }
-  },
-  "refreshQuote INSUFFICIENT_LIQUIDITY": async (asking) => {
-    const { quoteId } = await quoted(asking, { ...SWAP, amount: "1" });
-    return withEmptyDesk(asking, () => send(asking, refreshOf(asking, quoteId)));
-  },
-  "refreshQuote ROUTING_UNAVAILABLE": async (asking) => {
-    const { quoteId } = await quoted(asking, { ...SWAP, amount: "1" });
-    await pausePrivate(asking);
-    return send(asking, refreshOf(asking, quoteId));
   },
   "createTransaction INVALID_RECIPIENT": (asking) => send(asking, fields(asking, NOBODY)),
   "createTransaction INVALID_SIGNATURE": (asking) =>
@@ -240,36 +203,11 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
     await payments.freeze(cold, "USDC");
     return send(asking, draft);
   },
-  "createTransaction AMOUNT_TOO_SMALL": async (asking) => {
-    const { payments, sender, recipient } = asking.world;
-    const empty = payments.wallet("empty").address;
-    const recipients = [
-      { address: recipient.address, amount: "1" },
-      { address: empty, amount: "0.0005" },
-    ];
-    const sum = { inputAsset: "SOL", outputAsset: "SOL", amount: "1.0005", mode: "private", recipients };
-    const lift = payments.chain.faults.add(unreadable(empty));
-    const { quoteId } = await quoted(asking, sum);
-    lift();
-    const order = { type: "payroll", mode: "private", quoteId, sender: sender.address, recipients };
-    return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order));
-  },
-  "createTransaction INSUFFICIENT_LIQUIDITY": async (asking) => {
-    const { world, tenant } = asking;
-    const { payments, sender } = world;
-    const swap = { sender, give: "SOL", get: "USDC", amount: "1" };
-    const order = payments.signed(await payments.quote(tenant.caller, swap), sender);
-    return withEmptyDesk(asking, () => send(asking, plain(tenant, "POST", "/v1/transactions", order)));
-  },
   "createTransaction VOLUME_LIMIT_EXCEEDED": async (asking) => {
     const { accountId } = asking.tenant.caller;
     const limit = { accountId, asset: "USDC", perDay: "1" };
     await asking.world.payments.service.operator.setLimits(limit, BY);
     return send(asking, draftOf(asking));
-  },
-  "createTransaction ROUTING_UNAVAILABLE": async (asking) => {
-    await pausePrivate(asking);
-    return send(asking, draftOf(asking, {}, "private"));
   },
   "cancelTransaction UNAUTHORIZED": async (asking) => {
     const other = await asking.world.tenant();
@@ -285,19 +223,6 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
     });
     await payments.service.settled();
     return send(asking, cancelOf(asking, sent.transactionId));
-  },
-  "cancelTransaction UPSTREAM_ERROR": async (asking) => {
-    const transactionId = await ordered(asking);
-    return withoutNodes(asking.world, () => send(asking, cancelOf(asking, transactionId)));
-  },
-  "cancelTransaction OUTCOME_UNKNOWN": async (asking) =>
-    send(asking, cancelOf(asking, await ordered(asking)), withoutAnswers(asking)),
-  // modules: private
-  "cancelTransaction ROUTING_UNAVAILABLE": async (asking) => {
-    const { payments, handlerWith } = asking.world;
-    const transactionId = await ordered(asking);
-    const service = payments.another({ privateRouting: undefined });
-    return send(asking, cancelOf(asking, transactionId), handlerWith({ service }));
   },
   "registerWebhook WEBHOOK_LIMIT_EXCEEDED": async (asking) => {
     const free = { ...asking, tenant: await asking.world.tenant("free") };

@@ -4,15 +4,9 @@ import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import { adapters } from "../kit/adapters.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { COMBINATIONS, MODES, TYPES, type Mode, type Type } from "../kit/modes.ts";
 import { THOROUGH } from "../kit/thorough.ts";
-import {
-  MODES,
-  racesWorld,
-  TYPES,
-  type Mode,
-  type RacesWorld,
-  type Type,
-} from "../payments/races/races-world.ts";
+import { racesWorld, type RacesWorld } from "../payments/races/races-world.ts";
 import { told, type Told } from "./http-fixture.ts";
 
 const AT_ONCE = THOROUGH ? 100 : 20;
@@ -138,7 +132,7 @@ const posted = (mode: Mode, type: Type): Kind => ({
 });
 
 const KINDS: readonly Kind[] = [
-  ...MODES.flatMap((mode) => TYPES.map((type) => posted(mode, type))),
+  ...COMBINATIONS.map(({ mode, type }) => posted(mode, type)),
   ...MODES.map((mode): Kind => ({
     name: `a ${mode} quote`,
     status: 201,
@@ -160,7 +154,7 @@ const KINDS: readonly Kind[] = [
       return rows.reduce((sum, row) => sum + (row?.version ?? 0) - 1, 0);
     },
     prepare: async (scene) => {
-      const { quoteId } = await scene.world.quoteFor("wallet", "swap");
+      const { quoteId } = await scene.world.quoteFor("wallet", TYPES.at(-1) ?? "send");
       scene.quotesAsked = [quoteId];
       return { path: `/v1/quotes/${quoteId}/refresh`, body: null, otherBody: "{}" };
     },
@@ -283,42 +277,39 @@ test("one key refreshes each of two quotes, and tries out each of two webhooks",
   }
 });
 
-describe.each(MODES.flatMap((mode) => TYPES.map((type) => ({ mode, type }))))(
-  "a $mode $type",
-  ({ mode, type }) => {
-    test("E18: whose answer was lost is answered again without its key, byte for byte, also when it is over", async ({
-      scene,
-    }) => {
-      const { world } = scene;
-      await begin(scene);
-      const { path, body } = await posted(mode, type).prepare(scene);
-      const first = await post(scene, path, body, null);
-      expect(first.status).toBe(201);
-      const texts = [
-        (await post(scene, path, body, null)).text,
-        (await post(scene, path, body, newKey())).text,
-      ];
-      await world.finalize();
-      texts.push((await post(scene, path, body, null)).text);
-      expect(texts).toEqual([first.text, first.text, first.text]);
-      expect(await transactionsMade(scene)).toBe(1);
-    });
+describe.each(COMBINATIONS)("a $mode $type", ({ mode, type }) => {
+  test("E18: whose answer was lost is answered again without its key, byte for byte, also when it is over", async ({
+    scene,
+  }) => {
+    const { world } = scene;
+    await begin(scene);
+    const { path, body } = await posted(mode, type).prepare(scene);
+    const first = await post(scene, path, body, null);
+    expect(first.status).toBe(201);
+    const texts = [
+      (await post(scene, path, body, null)).text,
+      (await post(scene, path, body, newKey())).text,
+    ];
+    await world.finalize();
+    texts.push((await post(scene, path, body, null)).text);
+    expect(texts).toEqual([first.text, first.text, first.text]);
+    expect(await transactionsMade(scene)).toBe(1);
+  });
 
-    test("E4: of two bodies for one quote at once one is granted, and the other is told so", async ({
-      scene,
-    }) => {
-      await begin(scene);
-      const { path, body } = await posted(mode, type).prepare(scene);
-      const other = JSON.stringify({ ...(JSON.parse(body ?? "") as object), reference: "other" });
-      const answers = await Promise.all([
-        post(scene, path, body, newKey()),
-        post(scene, path, other, newKey()),
-      ]);
-      // In wallet mode the second has the bytes of the first.
-      const refusal = mode === "wallet" ? "409 DUPLICATE_TRANSACTION" : "422 INVALID_QUOTE";
-      const outcomes = answers.map(({ status, code }) => `${status} ${code}`);
-      expect(new Set(outcomes)).toEqual(new Set(["201 ", refusal]));
-      expect(await transactionsMade(scene)).toBe(1);
-    });
-  },
-);
+  test("E4: of two bodies for one quote at once one is granted, and the other is told so", async ({
+    scene,
+  }) => {
+    await begin(scene);
+    const { path, body } = await posted(mode, type).prepare(scene);
+    const other = JSON.stringify({ ...(JSON.parse(body ?? "") as object), reference: "other" });
+    const answers = await Promise.all([
+      post(scene, path, body, newKey()),
+      post(scene, path, other, newKey()),
+    ]);
+    // In wallet mode the second has the bytes of the first.
+    const refusal = mode === "wallet" ? "409 DUPLICATE_TRANSACTION" : "422 INVALID_QUOTE";
+    const outcomes = answers.map(({ status, code }) => `${status} ${code}`);
+    expect(new Set(outcomes)).toEqual(new Set(["201 ", refusal]));
+    expect(await transactionsMade(scene)).toBe(1);
+  });
+});

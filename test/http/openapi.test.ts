@@ -6,6 +6,7 @@ import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { ERRORS } from "../../src/errors/error-table.ts";
 import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
 import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { COMBINATIONS } from "../kit/modes.ts";
 import { signAsFirst, swapFixture, type SwapFixture } from "../kit/swap-fixture.ts";
 
 interface Media {
@@ -144,6 +145,7 @@ test("every error code that an endpoint can answer with is somewhere, under its 
   expect(missing).toEqual([]);
 });
 
+// modules: private
 test("private mode is described honestly", ({ scene }) => {
   const { document } = scene;
   const { description = "" } = document.paths["/v1/transactions"]?.["post"] ?? { description: "" };
@@ -157,10 +159,6 @@ test("private mode is described honestly", ({ scene }) => {
     expect(description).toContain(word);
   }
 });
-
-const COMBINATIONS = (["wallet", "private"] as const).flatMap((mode) =>
-  (["send", "payroll", "swap"] as const).map((type) => ({ mode, type })),
-);
 
 describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
   const ordered = async (scene: Scene): Promise<{ readonly body: object; readonly quoteId: string }> => {
@@ -266,18 +264,21 @@ test("what changes a webhook, tries it out and sends again answers what is descr
     delivered: false,
   });
   expect((await asked(scene, "POST", `${one}/test`, `${described}/test`, { event: "x" })).status).toBe(400);
+  const recipients = [{ address: bob.address, amount: "2" }];
+  scene.chain.advance(2);
   const { body: quote } = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
     inputAsset: "USDC",
     outputAsset: "USDC",
     amount: "2",
-    mode: "private",
+    sender: alice.address,
+    recipients,
   });
   const { body: order } = await asked(scene, "POST", "/v1/transactions", "/v1/transactions", {
     type: "send",
-    mode: "private",
     quoteId: quote["quoteId"],
     sender: alice.address,
-    recipients: [{ address: bob.address, amount: "2" }],
+    recipients,
+    signedTransaction: scene.sign(String(quote["transaction"]), alice),
     reference: "seven",
   });
   await scene.service.settled();
@@ -335,7 +336,7 @@ test("the parameters of queries are described as they are checked", ({ scene }) 
 });
 
 test("the other endpoints answer what is described", async ({ scene }) => {
-  const { alice, bob } = scene;
+  const { alice } = scene;
   await asked(scene, "GET", "/v1/tokens", "/v1/tokens");
   await asked(scene, "GET", `/v1/balances/${alice.address}`, "/v1/balances/{address}");
   await asked(scene, "GET", "/v1/balances/nobody", "/v1/balances/{address}");
@@ -343,6 +344,11 @@ test("the other endpoints answer what is described", async ({ scene }) => {
   await asked(scene, "DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{webhookId}");
   await asked(scene, "POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
   await asked(scene, "GET", "/v1/transactions/tx_0", "/v1/transactions/{transactionId}");
+});
+
+// modules: private
+test("a cancel, and a transaction that is cancelled, answer what is described", async ({ scene }) => {
+  const { alice, bob } = scene;
   const open = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
     inputAsset: "USDC",
     outputAsset: "USDC",

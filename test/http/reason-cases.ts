@@ -2,39 +2,39 @@
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { AddressLookupTableAccount, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import type { ErrorDetails } from "../../src/errors/errors.ts";
-import { agreed } from "../../src/ledger/agreed.ts";
-import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { associatedTokenAddress } from "../../src/local/funding.ts";
-import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";
 import { signedVersion1 } from "../kit/version-1.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
-import { UNSERVED } from "./contract-world.ts";
-import type { Draft } from "./mutations.ts";
 import {
   cancelOf,
   draftOf,
   fields,
-  ordered,
-  pausePrivate,
+  hourBehind,
+  over,
   plain,
   quoted,
+  SAME_ASSET,
   send,
   signedBy,
-  withoutNodes,
   type Asking,
+  type ByReason,
   type ErrorCase,
 } from "./asking.ts";
+import { PRIVATE_REASONS } from "./private-cases.ts";
+import { PRIVATE_SWAP_REASONS } from "./private-swap-cases.ts";
+import { SWAP_REASONS } from "./swap-cases.ts";
 
-/** Cases by the reasons of one code: TypeScript refuses one too few and one too many. */
-type ByReason<Reason extends string> = Readonly<Record<Reason, ErrorCase>>;
 type ReasonOf<Code extends keyof ErrorDetails> = ErrorDetails[Code] extends { readonly reason: infer Reason }
   ? Reason & string
   : never;
+/** The reasons of a code that modules of the service do not bring themselves. */
+type OwnReasonOf<Code extends keyof ErrorDetails, Brought extends ReasonOf<Code>> = Exclude<
+  ReasonOf<Code>,
+  Brought
+>;
 
-const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-const SAME_ASSET = { inputAsset: "USDC", outputAsset: "USDC" };
 const LAMPORTS_OF_A_SOL = 1_000_000_000n;
 /** More blocks than signed bytes live. */
 const LIFE_OF_BYTES = 200;
@@ -118,43 +118,26 @@ const INVALID_SIGNATURE: ByReason<ReasonOf<"INVALID_SIGNATURE">> = {
   },
 };
 
-/** An order of private mode that pays these, one USDC each. */
+/** Only the chain says so. */
+type Looked = "token_account" | "program" | "mint" | "off_curve";
+
+/** A transaction of wallet mode that pays these, one USDC each. */
 async function payingTo(asking: Asking, ...addresses: readonly string[]): Promise<JudgedAnswer> {
   const recipients = addresses.map((address) => ({ address, amount: "1" }));
   const type = recipients.length === 1 ? "send" : "payroll";
-  const wish = { ...SAME_ASSET, amount: String(recipients.length), mode: "private" };
-  const { quoteId } = await quoted(asking, wish);
-  const order = { type, mode: "private", quoteId, sender: asking.world.sender.address, recipients };
-  return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order));
+  const { quoteId } = await quoted(asking, { ...SAME_ASSET, amount: String(recipients.length) });
+  return send(asking, fields(asking, { type, quoteId, recipients }));
 }
 
-const INVALID_RECIPIENT: ByReason<ReasonOf<"INVALID_RECIPIENT">> = {
+const INVALID_RECIPIENT: ByReason<OwnReasonOf<"INVALID_RECIPIENT", Looked | "not_served" | "own_address">> = {
   not_base58: (asking) => payingTo(asking, "0OIl"),
   wrong_length: (asking) => payingTo(asking, "abc"),
   duplicate: (asking) => {
     const { address } = asking.world.recipient;
     return payingTo(asking, address, address);
   },
-  token_account: (asking) => {
-    const { recipient, payments } = asking.world;
-    return payingTo(asking, associatedTokenAddress(recipient.address, payments.mints.USDC));
-  },
-  program: (asking) => payingTo(asking, TOKEN_PROGRAM),
-  mint: (asking) => payingTo(asking, asking.world.payments.mints.USDC),
-  off_curve: (asking) => {
-    const { payments } = asking.world;
-    return payingTo(asking, associatedTokenAddress(payments.wallet("absent").address, payments.mints.USDT));
-  },
-  not_served: (asking) => payingTo(asking, UNSERVED),
-  own_address: (asking) => payingTo(asking, asking.world.payments.sponsor.address),
-  not_sender: async (asking) => {
-    const { sender, recipient } = asking.world;
-    const swap = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" };
-    const { quoteId } = await quoted(asking, swap);
-    const recipients = [{ address: recipient.address, amount: "100" }];
-    const order = { type: "swap", mode: "private", quoteId, sender: sender.address, recipients };
-    return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order));
-  },
+  // It pays somebody else.
+  not_sender: (asking) => send(asking, fields(asking, { type: "swap" })),
 };
 
 const at = (asking: Asking, url: string): Promise<JudgedAnswer> => send(asking, fields(asking, { url }));
@@ -169,13 +152,7 @@ const INVALID_URL: ByReason<ReasonOf<"INVALID_URL">> = {
   bad_port: (asking) => at(asking, "https://shop.example:22/"),
 };
 
-/** The send of the example over a quote that was made for something else. */
-async function over(asking: Asking, wish: object, change: object = {}): Promise<JudgedAnswer> {
-  const { quoteId } = await quoted(asking, wish);
-  return send(asking, fields(asking, { quoteId, ...change }));
-}
-
-const INVALID_QUOTE: ByReason<ReasonOf<"INVALID_QUOTE">> = {
+const INVALID_QUOTE: ByReason<OwnReasonOf<"INVALID_QUOTE", "price_moved" | "asset_mismatch">> = {
   not_found: (asking) => send(asking, fields(asking, { quoteId: "quote_0" })),
   expired: async (asking) => {
     const draft = draftOf(asking);
@@ -189,25 +166,10 @@ const INVALID_QUOTE: ByReason<ReasonOf<"INVALID_QUOTE">> = {
     const { signedTransaction } = JSON.parse(body ?? "") as { readonly signedTransaction: string };
     return send(asking, fields(asking, { signedTransaction }));
   },
-  price_moved: async (asking) => {
-    const { payments, sender, handlerWith } = asking.world;
-    const swap = { sender, give: "SOL", get: "USDC", amount: "1" };
-    const order = payments.signed(await payments.quote(asking.tenant.caller, swap), sender);
-    const desk = keypairSigner(payments.deskWallet.secretKey);
-    // A dollar for a SOL: far below what was quoted.
-    const prices = { rate: async () => ({ give: LAMPORTS_OF_A_SOL, get: 1_000_000n }) };
-    const service = payments.another({ swap: { provider: deskProvider({ desk, prices }) } });
-    const handler = handlerWith({ service });
-    return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handler);
-  },
-  mode_mismatch: (asking) => over(asking, { ...SAME_ASSET, amount: "25", mode: "private" }),
+  mode_mismatch: (asking) => send(asking, fields(asking, { mode: "private" })),
   same_asset: (asking) => {
     const recipients = [{ address: asking.world.sender.address, amount: "25" }];
     return over(asking, { ...SAME_ASSET, amount: "25" }, { type: "swap", recipients });
-  },
-  asset_mismatch: (asking) => {
-    const swap = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };
-    return over(asking, { ...swap, sender: asking.world.sender.address });
   },
   amount_mismatch: (asking) => over(asking, { ...SAME_ASSET, amount: "24" }),
   recipients_mismatch: (asking) => {
@@ -289,63 +251,15 @@ const INSUFFICIENT_BALANCE: ByReason<ErrorDetails["INSUFFICIENT_BALANCE"]["compo
   },
 };
 
-/** On a chain whose time is an hour ahead of the service's clock. */
-async function hourBehind(asking: Asking, draft: Draft): Promise<JudgedAnswer> {
-  const { payments, handlerWith } = asking.world;
-  const time = async () => agreed(payments.clock.now() + 3_600_000);
-  const service = payments.another({ ledger: { ...payments.ledger, time } });
-  return send(asking, draft, handlerWith({ service }));
-}
-
 const SERVICE_PAUSED: ByReason<NonNullable<ErrorDetails["SERVICE_PAUSED"]["reason"]>> = {
   clock: (asking) => hourBehind(asking, draftOf(asking)),
 };
 
-const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
-  paused: async (asking) => {
-    await pausePrivate(asking);
-    return send(asking, draftOf(asking, {}, "private"));
-  },
-  upstream: (asking) => {
-    const draft = draftOf(asking, {}, "private");
-    return withoutNodes(asking.world, () => send(asking, draft));
-  },
-  capacity: async (asking) => {
-    const { sponsor, treasury, held, move, chain } = asking.world.payments;
-    const draft = draftOf(asking, {}, "private");
-    const [lamports] = await held(sponsor.address);
-    const taken = lamports - 1_000_000n;
-    const leg = { does: "transfer", mint: null, decimals: 9, accountPayer: null } as const;
-    await move(sponsor, { ...leg, from: sponsor.address, to: treasury.address, amount: taken });
-    try {
-      return await send(asking, draft);
-    } finally {
-      chain.fund(sponsor.address, { lamports: taken });
-      chain.advance(35);
-    }
-  },
-  liquidity: async (asking) => {
-    const { sender, payments, handlerWith } = asking.world;
-    const swap = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" };
-    const { quoteId, outputAmount } = await quoted(asking, swap);
-    const recipients = [{ address: sender.address, amount: outputAmount }];
-    const order = { type: "swap", mode: "private", quoteId, sender: sender.address, recipients };
-    // The desk was taken away between the quote and the order.
-    const service = payments.another({ swap: undefined });
-    return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handlerWith({ service }));
-  },
-  clock: (asking) => hourBehind(asking, draftOf(asking, {}, "private")),
-  off: (asking) => {
-    const { payments, handlerWith } = asking.world;
-    const service = payments.another({
-      privateRouting: undefined, // modules: private
-      swap: undefined,
-    });
-    return send(asking, draftOf(asking, {}, "private"), handlerWith({ service }));
-  },
-};
+const ROUTING_UNAVAILABLE: ByReason<
+  OwnReasonOf<"ROUTING_UNAVAILABLE", "paused" | "upstream" | "capacity" | "clock" | "off" | "liquidity">
+> = {};
 
-const ALREADY_PROCESSED: ByReason<ReasonOf<"ALREADY_PROCESSED">> = {
+const ALREADY_PROCESSED: ByReason<OwnReasonOf<"ALREADY_PROCESSED", "deposit_detected">> = {
   broadcast: async (asking) => {
     const { payments, sender, recipient } = asking.world;
     const payment = { from: sender, to: recipient.address, amount: "2" };
@@ -353,28 +267,47 @@ const ALREADY_PROCESSED: ByReason<ReasonOf<"ALREADY_PROCESSED">> = {
     await payments.service.settled();
     return send(asking, cancelOf(asking, transactionId));
   },
-  deposit_detected: async (asking) => {
-    const { payments } = asking.world;
-    const transactionId = await ordered(asking);
-    const { caller } = asking.tenant;
-    const { ephemeralAddress = "" } = (await payments.service.transaction(caller, transactionId)) as {
-      readonly ephemeralAddress?: string;
-    };
-    payments.chain.fund(ephemeralAddress, { usdc: 1_000_000n });
-    payments.chain.advance(1);
-    return send(asking, cancelOf(asking, transactionId));
-  },
 };
 
+interface RefusedFor {
+  readonly operationId: string;
+  readonly cases: Readonly<Record<string, ErrorCase>>;
+}
+
 /** What is refused for a reason, and by which endpoint. */
-export const REASONS = {
-  INVALID_RECIPIENT: { operationId: "createTransaction", cases: INVALID_RECIPIENT },
+export const REASONS: Readonly<Record<string, RefusedFor>> = {
+  INVALID_RECIPIENT: {
+    operationId: "createTransaction",
+    cases: {
+      ...INVALID_RECIPIENT,
+      ...PRIVATE_REASONS.INVALID_RECIPIENT,
+    },
+  },
   INVALID_SIGNATURE: { operationId: "createTransaction", cases: INVALID_SIGNATURE },
   INVALID_URL: { operationId: "registerWebhook", cases: INVALID_URL },
-  ALREADY_PROCESSED: { operationId: "cancelTransaction", cases: ALREADY_PROCESSED },
-  INVALID_QUOTE: { operationId: "createTransaction", cases: INVALID_QUOTE },
+  ALREADY_PROCESSED: {
+    operationId: "cancelTransaction",
+    cases: {
+      ...ALREADY_PROCESSED,
+      ...PRIVATE_REASONS.ALREADY_PROCESSED,
+    },
+  },
+  INVALID_QUOTE: {
+    operationId: "createTransaction",
+    cases: {
+      ...INVALID_QUOTE,
+      ...SWAP_REASONS.INVALID_QUOTE,
+    },
+  },
   INSUFFICIENT_BALANCE: { operationId: "createTransaction", cases: INSUFFICIENT_BALANCE },
   TRANSACTION_WOULD_FAIL: { operationId: "createTransaction", cases: TRANSACTION_WOULD_FAIL },
   SERVICE_PAUSED: { operationId: "createTransaction", cases: SERVICE_PAUSED },
-  ROUTING_UNAVAILABLE: { operationId: "createTransaction", cases: ROUTING_UNAVAILABLE },
-} as const;
+  ROUTING_UNAVAILABLE: {
+    operationId: "createTransaction",
+    cases: {
+      ...ROUTING_UNAVAILABLE,
+      ...PRIVATE_REASONS.ROUTING_UNAVAILABLE,
+      ...PRIVATE_SWAP_REASONS.ROUTING_UNAVAILABLE,
+    },
+  },
+};

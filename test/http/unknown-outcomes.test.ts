@@ -5,6 +5,7 @@ import type { AnyCommit, CommitAnswer, EngineStorage } from "../../storage/stora
 import { codeOf } from "./answer-judge.ts";
 import { draftOf, plain, send, withHeader, type Asking } from "./asking.ts";
 import { contractTest as test } from "./contract-test.ts";
+import { MODES } from "../kit/modes.ts";
 
 const lost: CommitAnswer = { ok: false, conflict: "unknown", error: new Error("the connection was lost") };
 const takesTransaction = ({ writes = [] }: AnyCommit): boolean =>
@@ -24,7 +25,7 @@ function losing(storage: EngineStorage, happens: boolean): EngineStorage {
   };
 }
 
-const cases = ["wallet", "private"].flatMap((mode) =>
+const cases = MODES.flatMap((mode) =>
   [true, false].flatMap((happens) => [null, "key"].map((key) => ({ mode, happens, key }))),
 );
 

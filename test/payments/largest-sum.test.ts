@@ -18,6 +18,7 @@ import type { SwapProvider } from "../../src/payments/frame/exchange/swap-provid
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
+import { MODES } from "../kit/modes.ts";
 import type { PrivateFixture } from "../kit/private-fixture.ts";
 import { units } from "../kit/money.ts";
 import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
@@ -91,6 +92,7 @@ test("any list of amounts is refused exactly when its sum is more than 2^64 − 
   );
 });
 
+// modules: private
 test("M11: a private quote is given exactly when its amount and its fee together are at most 2^64 − 1", async ({
   world,
 }) => {
@@ -119,6 +121,7 @@ test("M11: a private quote is given exactly when its amount and its fee together
   );
 });
 
+// modules: private
 test("M11: the bound is exact: the largest amount that still has room for its fee is quoted, one unit more is not", async ({
   world,
 }) => {
@@ -143,7 +146,7 @@ test("M11: the bound is exact: the largest amount that still has room for its fe
   expect(room).toBeLessThan(2n);
 });
 
-test.for(["wallet", "private"] as const)(
+test.for(MODES)(
   "M11: a payroll (%s) whose shares add up to more than 2^64 − 1 is neither quoted nor taken",
   async (mode, { world }) => {
     const { log } = world;
@@ -172,7 +175,7 @@ test.for(["wallet", "private"] as const)(
   },
 );
 
-test.for(["wallet", "private"] as const)(
+test.for(MODES)(
   "E13: a single amount (%s) of 2^64 base units is no amount at all, of the whole and of a share",
   async (mode, { world }) => {
     const bob = world.wallet("bob");
@@ -206,7 +209,7 @@ class GenerousDesk {
   });
 }
 
-swapTest.for(["wallet", "private"] as const)(
+swapTest.for(MODES)(
   "M11: a swap (%s) that would give more than 2^64 − 1 is not quoted",
   async (mode, { open }) => {
     const desk = new GenerousDesk();

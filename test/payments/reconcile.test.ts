@@ -54,8 +54,8 @@ test("M3: nothing is found where every status is what the chain says", async ({ 
   expect(await world.service.reconcile()).toEqual(
     expect.objectContaining({
       isExplained: true,
-      addresses: 0,
-      findings: [],
+      addresses: 0, // modules: private
+      findings: [], // modules: private
       purses: [],
       wallet: { transactions: 3, unproven: 0, findings: [] },
     }),

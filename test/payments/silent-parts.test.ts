@@ -1,5 +1,5 @@
-/** M26: signers, price sources and screening that never answer: told, asked again, and nothing else waits for them. */
-import { describe, expect, test as plainTest } from "vitest";
+/** M26: parts of the host that never answer, such as its signers: told, asked again, and nothing else waits for them. */
+import { describe, expect, test } from "vitest";
 import { HostParts } from "../../src/payments/frame/host-parts.ts";
 import { unasked } from "../../src/solana/agree.ts";
 import { askedSigner } from "../../src/payments/frame/asked-signer.ts";
@@ -10,65 +10,15 @@ import {
   SigningFailed,
   type Signer,
 } from "../../src/ledger/sign-transaction.ts";
-import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-loop.ts";
-import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/prices.ts";
-import type { ScreenAddress } from "../../src/payments/frame/recipients/recipients.ts";
-import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { turns } from "../kit/engine-world.ts";
-import type { PrivateFixture } from "../kit/private-fixture.ts";
-import { solAt150, units } from "../kit/money.ts";
-import { privateTest as test } from "../kit/private-test.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { expectRefusal } from "./wallet/wallet-world.ts";
 
 const never = <T>(): Promise<T> => new Promise(() => {});
 
 /** What a call has ended with. */
 const endOf = (call: Promise<string>): Promise<string> =>
   call.catch((error: unknown) => `failed: ${String(error)}`);
-
-/** A part that answers or does not, as a test wants, and how often it was asked. */
-interface Part {
-  hangs: boolean;
-  asked: number;
-  readonly aborted: AbortSignal[];
-}
-
-const part = (): Part => ({ hangs: false, asked: 0, aborted: [] });
-
-function asked<T>(state: Part, signal: AbortSignal | undefined, answer: () => Promise<T>): Promise<T> {
-  state.asked += 1;
-  if (signal !== undefined) state.aborted.push(signal);
-  return state.hangs ? never() : answer();
-}
-
-// modules: private
-const screenOf =
-  (state: Part): ScreenAddress =>
-  (_address, _as, signal) =>
-    asked(state, signal, async () => "ok" as const);
-
-// modules: private
-const signerOf = (state: Part, own: Signer): Signer => ({
-  address: own.address,
-  sign: (message, signal) => asked(state, signal, () => own.sign(message)),
-});
-
 const SPONSOR = new Uint8Array(32).fill(3);
-
-/** Lets seconds pass for a service of which something hangs: nothing is waited for. */
-async function live(world: PrivateFixture, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second++) {
-    world.clock.advance(1_000);
-    world.chain.advance(2);
-    await turns(30);
-  }
-}
-
-function heard(): { readonly news: AttentionChange[]; readonly options: Partial<PaymentServiceOptions> } {
-  const news: AttentionChange[] = [];
-  return { news, options: { onAttention: (told) => void news.push(told) } };
-}
 
 describe("a part of the host", () => {
   const opened = () => {
@@ -80,79 +30,70 @@ describe("a part of the host", () => {
     await turns(3);
   };
 
-  plainTest(
-    "M26: is given up at its deadline, its signal aborted, and is silent until an answer comes, also a late one",
-    async () => {
-      const { clock, parts } = opened();
-      let answer: (text: string) => void = () => {};
-      let signal: AbortSignal | undefined;
-      const call = parts.ask("screen", (given) => {
-        signal = given;
-        return new Promise<string>((resolve) => (answer = resolve));
-      });
-      const refused = endOf(call);
-      await pass(clock, 9_999);
-      expect([parts.silent(), signal?.aborted]).toEqual([[], false]);
-      await pass(clock, 1);
-      expect(await refused).toContain("screen did not end within 10000 ms");
-      expect([parts.silent(), signal?.aborted]).toEqual([[{ part: "screen", since: 0 }], true]);
-      answer("late");
-      await turns(3);
-      expect(parts.silent()).toEqual([]);
-    },
-  );
+  test("M26: is given up at its deadline, its signal aborted, and is silent until an answer comes, also a late one", async () => {
+    const { clock, parts } = opened();
+    let answer: (text: string) => void = () => {};
+    let signal: AbortSignal | undefined;
+    const call = parts.ask("screen", (given) => {
+      signal = given;
+      return new Promise<string>((resolve) => (answer = resolve));
+    });
+    const refused = endOf(call);
+    await pass(clock, 9_999);
+    expect([parts.silent(), signal?.aborted]).toEqual([[], false]);
+    await pass(clock, 1);
+    expect(await refused).toContain("screen did not end within 10000 ms");
+    expect([parts.silent(), signal?.aborted]).toEqual([[{ part: "screen", since: 0 }], true]);
+    answer("late");
+    await turns(3);
+    expect(parts.silent()).toEqual([]);
+  });
 
-  plainTest(
-    "M26: that is silent is asked by one call at a time, after a pause, and others are refused",
-    async () => {
-      const { clock, parts } = opened();
-      let calls = 0;
-      const hang = () => {
-        calls += 1;
-        return never<string>();
-      };
-      const first = endOf(parts.ask("signer", hang));
-      await pass(clock, 10_000);
-      expect(await first).toContain("did not end");
-      await expect(parts.ask("signer", hang)).rejects.toThrow("signer has not answered others yet");
-      expect(calls).toBe(1);
-      await pass(clock, 5_000);
-      let answer: (text: string) => void = () => {};
-      const probe = parts.ask("signer", () => new Promise<string>((resolve) => (answer = resolve)));
-      const other = endOf(parts.ask("signer", hang));
-      await pass(clock, 2_000);
-      expect(await other).toContain("signer has not answered others yet");
-      const waiting = parts.ask("signer", async () => "signed, too");
-      answer("signed");
-      expect([await probe, await waiting]).toEqual(["signed", "signed, too"]);
-      expect(await parts.ask("signer", async () => "signed")).toBe("signed");
-      expect([calls, parts.silent()]).toEqual([1, []]);
-    },
-  );
+  test("M26: that is silent is asked by one call at a time, after a pause, and others are refused", async () => {
+    const { clock, parts } = opened();
+    let calls = 0;
+    const hang = () => {
+      calls += 1;
+      return never<string>();
+    };
+    const first = endOf(parts.ask("signer", hang));
+    await pass(clock, 10_000);
+    expect(await first).toContain("did not end");
+    await expect(parts.ask("signer", hang)).rejects.toThrow("signer has not answered others yet");
+    expect(calls).toBe(1);
+    await pass(clock, 5_000);
+    let answer: (text: string) => void = () => {};
+    const probe = parts.ask("signer", () => new Promise<string>((resolve) => (answer = resolve)));
+    const other = endOf(parts.ask("signer", hang));
+    await pass(clock, 2_000);
+    expect(await other).toContain("signer has not answered others yet");
+    const waiting = parts.ask("signer", async () => "signed, too");
+    answer("signed");
+    expect([await probe, await waiting]).toEqual(["signed", "signed, too"]);
+    expect(await parts.ask("signer", async () => "signed")).toBe("signed");
+    expect([calls, parts.silent()]).toEqual([1, []]);
+  });
 
-  plainTest(
-    "M26: has sixteen calls open at most: one more gives its place back after two seconds",
-    async () => {
-      const { clock, parts } = opened();
-      let calls = 0;
-      const hang = () => {
-        calls += 1;
-        return never<string>();
-      };
-      const all = Array.from({ length: 40 }, () => endOf(parts.ask("signer", hang)));
-      const ended: string[] = [];
-      for (const each of all) void each.then((message) => ended.push(message));
-      await pass(clock, 2_000);
-      expect([calls, ended.length]).toEqual([16, 24]);
-      await pass(clock, 8_000);
-      await turns(10);
-      expect(ended).toHaveLength(40);
-      const quick = Array.from({ length: 40 }, () => parts.ask("other", async () => "signed"));
-      expect(new Set(await Promise.all(quick))).toEqual(new Set(["signed"]));
-    },
-  );
+  test("M26: has sixteen calls open at most: one more gives its place back after two seconds", async () => {
+    const { clock, parts } = opened();
+    let calls = 0;
+    const hang = () => {
+      calls += 1;
+      return never<string>();
+    };
+    const all = Array.from({ length: 40 }, () => endOf(parts.ask("signer", hang)));
+    const ended: string[] = [];
+    for (const each of all) void each.then((message) => ended.push(message));
+    await pass(clock, 2_000);
+    expect([calls, ended.length]).toEqual([16, 24]);
+    await pass(clock, 8_000);
+    await turns(10);
+    expect(ended).toHaveLength(40);
+    const quick = Array.from({ length: 40 }, () => parts.ask("other", async () => "signed"));
+    expect(new Set(await Promise.all(quick))).toEqual(new Set(["signed"]));
+  });
 
-  plainTest("M26: an error is an answer", async () => {
+  test("M26: an error is an answer", async () => {
     const { clock, parts } = opened();
     const hangs = endOf(parts.ask("screen", () => never<string>()));
     await pass(clock, 10_000);
@@ -184,35 +125,32 @@ describe("a signer of the host", () => {
     return { clock, requests, parts, own: askedSigner(signer, "signer", parts.ask) };
   }
 
-  plainTest(
-    "N8: that hangs for an hour is asked once for a message, and each late answer is used for its own bytes alone",
-    async () => {
-      const { clock, requests, own, parts } = hangingSigner();
-      const hour = async (message: Uint8Array): Promise<void> => {
-        for (let minute = 0; minute < 60; minute += 1) {
-          const late = endOf(own.sign(message).then(String));
-          await pass(clock, 10_000);
-          expect(await late).toContain("did not end within 10000 ms");
-          await pass(clock, 50_000);
-        }
-      };
-      await hour(one);
-      await hour(other);
-      expect(requests.map(({ message }) => message)).toEqual([one, other]);
-      for (const { message, answer } of requests) answer(await key.sign(message));
-      await turns(5);
-      expect(parts.silent()).toEqual([]);
-      expect(await own.sign(other)).toEqual(await key.sign(other));
-      expect(await own.sign(one)).toEqual(await key.sign(one));
-      expect(requests).toHaveLength(2);
-      // What was used is asked for anew.
-      void own.sign(one);
-      await turns(5);
-      expect(requests).toHaveLength(3);
-    },
-  );
+  test("N8: that hangs for an hour is asked once for a message, and each late answer is used for its own bytes alone", async () => {
+    const { clock, requests, own, parts } = hangingSigner();
+    const hour = async (message: Uint8Array): Promise<void> => {
+      for (let minute = 0; minute < 60; minute += 1) {
+        const late = endOf(own.sign(message).then(String));
+        await pass(clock, 10_000);
+        expect(await late).toContain("did not end within 10000 ms");
+        await pass(clock, 50_000);
+      }
+    };
+    await hour(one);
+    await hour(other);
+    expect(requests.map(({ message }) => message)).toEqual([one, other]);
+    for (const { message, answer } of requests) answer(await key.sign(message));
+    await turns(5);
+    expect(parts.silent()).toEqual([]);
+    expect(await own.sign(other)).toEqual(await key.sign(other));
+    expect(await own.sign(one)).toEqual(await key.sign(one));
+    expect(requests).toHaveLength(2);
+    // What was used is asked for anew.
+    void own.sign(one);
+    await turns(5);
+    expect(requests).toHaveLength(3);
+  });
 
-  plainTest("N8: two who want the same bytes at once share one request", async () => {
+  test("N8: two who want the same bytes at once share one request", async () => {
     const { requests, own } = hangingSigner();
     const both = [own.sign(one), own.sign(one)];
     await turns(5);
@@ -221,7 +159,7 @@ describe("a signer of the host", () => {
     expect(await Promise.all(both)).toEqual([await key.sign(one), await key.sign(one)]);
   });
 
-  plainTest("N19: that is a person has minutes, and is silent only after them", async () => {
+  test("N19: that is a person has minutes, and is silent only after them", async () => {
     const { clock, requests, own, parts } = hangingSigner(600_000);
     const signed = own.sign(one);
     await pass(clock, 599_000);
@@ -230,7 +168,7 @@ describe("a signer of the host", () => {
     expect(await signed).toEqual(await key.sign(one));
   });
 
-  plainTest("N19: that signs other bytes is refused, and asked anew for the next try", async () => {
+  test("N19: that signs other bytes is refused, and asked anew for the next try", async () => {
     const { requests, own } = hangingSigner();
     const unsigned = {
       message: one,
@@ -252,114 +190,12 @@ describe("a signer of the host", () => {
     expect((await signed).bytes.length).toBeGreaterThan(one.length);
   });
 
-  plainTest("a deadline of less than a second or more than an hour is refused by its field", () => {
+  // modules: swap/desk
+  test("a deadline of less than a second or more than an hour is refused by its field", () => {
     for (const deadlineMs of [0, 999, 1_500.5, 3_600_001, Number.NaN]) {
       const make = () => deskProvider({ desk: { ...key, deadlineMs } });
       expect(make).toThrow("- desk.deadlineMs: expected whole milliseconds, 1,000 to 3,600,000");
     }
     expect(deskProvider({ desk: { ...key, deadlineMs: 600_000 } }).name).toBe("desk");
   });
-});
-
-// modules: private
-test("M26: a signer that never answers is told within a minute, and its order goes on when it answers; others went on", async ({
-  open,
-}) => {
-  const state = part();
-  const { news, options } = heard();
-  const world = await open(options, { sponsor: signerOf(state, keypairSigner(SPONSOR)) });
-  world.chain.fund(keypairSigner(SPONSOR).address, { lamports: 10_000_000_000n });
-  const caller = await world.caller();
-  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: units("50", 6) });
-  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  world.chain.advance(35);
-  const order = { sender: alice, to: [{ address: bob.address, amount: "5" }] };
-  const { body } = await world.order(caller, order);
-  state.hangs = true;
-  world.chain.fund(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
-  world.chain.advance(35);
-  for (let second = 0; second < 30 && state.asked === 0; second++) await live(world, 1);
-  expect(state.asked).toBe(1);
-  await live(world, 59);
-  expect(await world.service.health()).toMatchObject({
-    status: "degraded",
-    silentParts: ["signer of the sponsor"],
-  });
-  const matter = { kind: "silent_part", id: "silent_part:signer of the sponsor", actions: [] };
-  expect(await world.service.operator.attention()).toContainEqual(expect.objectContaining(matter));
-  const ofSigner = () => news.filter(({ matter: { kind } }) => kind === "silent_part");
-  expect(ofSigner()).toMatchObject([{ state: "waiting", matter }]);
-  expect(state.asked).toBeGreaterThan(2);
-  expect(state.aborted[0]?.aborted).toBe(true);
-
-  const sent = await world.send(caller, { from: alice, to: bob.address, amount: "1" });
-  await live(world, 60);
-  expect(await world.service.transaction(caller, sent.transactionId)).toMatchObject({ status: "completed" });
-  expect(await world.service.transaction(caller, body.transactionId)).not.toMatchObject({
-    status: "completed",
-  });
-
-  state.hangs = false;
-  await live(world, 120);
-  await world.settle();
-  expect(await world.service.transaction(caller, body.transactionId)).toMatchObject({ status: "completed" });
-  expect(ofSigner()).toMatchObject([{ state: "waiting" }, { state: "over" }]);
-  expect((await world.service.health()).silentParts).toBeUndefined();
-  expect((await world.held(bob.address))[1]).toBe(units("6", 6) + 1n);
-});
-
-// modules: private
-test("M26: a `screen` that never answers refuses new orders as unavailable, and is told", async ({
-  open,
-}) => {
-  const state = part();
-  const { news, options } = heard();
-  const world = await open(options, { screen: screenOf(state) });
-  const caller = await world.caller();
-  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: units("50", 6) });
-  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  world.chain.advance(35);
-  state.hangs = true;
-  const order = { sender: alice, to: [{ address: bob.address, amount: "5" }] };
-  const refused = expectRefusal(world.order(caller, order), "ROUTING_UNAVAILABLE", { reason: "upstream" });
-  await live(world, 11);
-  await refused;
-  await live(world, 40);
-  expect(news).toMatchObject([{ state: "waiting", matter: { id: "silent_part:screen" } }]);
-  state.hangs = false;
-  await world.order(caller, order);
-  await live(world, 40);
-  expect(news).toMatchObject([{ state: "waiting" }, { state: "over" }]);
-});
-
-test("M26: a price source that never answers is told, and one process does not end what another is told", async ({
-  open,
-}) => {
-  const state = part();
-  const { news, options } = heard();
-  let fixed: PriceSource = fixedPrices({});
-  const prices: PriceSource = {
-    rate: (give, get, signal) => asked(state, signal, () => fixed.rate(give, get)),
-  };
-  const world = await open(options, { prices });
-  fixed = solAt150(world);
-  const caller = await world.caller();
-  state.hangs = true;
-  const request = { inputAsset: "USDC", outputAsset: "USDC", amount: "25", mode: "private" as const };
-  const refused = expectRefusal(world.service.createQuote(caller, request), "ROUTING_UNAVAILABLE", {
-    reason: "upstream",
-  });
-  await live(world, 40);
-  await refused;
-  expect(news).toMatchObject([{ state: "waiting", matter: { id: "silent_part:price source" } }]);
-  const other = world.another({});
-  await other.start();
-  await live(world, 70);
-  expect(news).toHaveLength(1);
-  expect(await other.operator.attention()).toMatchObject([{ kind: "silent_part" }]);
-  await other.stop();
-  state.hangs = false;
-  await world.service.createQuote(caller, request);
-  await live(world, 40);
-  expect(news).toMatchObject([{ state: "waiting" }, { state: "over" }]);
 });

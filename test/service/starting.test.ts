@@ -78,15 +78,21 @@ async function warnings(
 test("U4: a start says what is off", async ({ world }) => {
   const said: object[] = [];
   const logger = { ...silentLogger, info: (fields: object) => void said.push(fields) };
-  for (const options of [{}, { privateRouting: undefined }]) {
-    const service = world.another({ storage: await memoryStorage(), ...options, logger });
-    await service.start();
-    await service.stop();
-  }
-  expect(said.filter((fields) => "off" in fields)).toEqual([
-    { off: ["swaps"] },
-    { off: ["private mode", "swaps"] },
-  ]);
+  const service = world.another({ storage: await memoryStorage(), logger });
+  await service.start();
+  await service.stop();
+  expect(said.filter((fields) => "off" in fields)).toEqual([{ off: ["swaps"] }]);
+});
+
+// modules: private
+test("U4: a start says that private mode is off, beside what else is", async ({ world }) => {
+  const said: object[] = [];
+  const logger = { ...silentLogger, info: (fields: object) => void said.push(fields) };
+  const options = { storage: await memoryStorage(), privateRouting: undefined, logger };
+  const service = world.another(options);
+  await service.start();
+  await service.stop();
+  expect(said.filter((fields) => "off" in fields)).toEqual([{ off: ["private mode", "swaps"] }]);
 });
 
 test("a service without a logger warns on stderr", async ({ world }) => {
@@ -166,6 +172,7 @@ describe("M12: the mints", () => {
     );
   });
 
+  // modules: private
   test("a freeze on our treasury's account is said, and the service starts", async ({ world }) => {
     world.chain.fund(world.treasury.address, { usdc: 1n, usdt: 1n });
     world.chain.advance(35);
@@ -178,9 +185,15 @@ describe("M12: the mints", () => {
 });
 
 describe("M13: prices that never move", () => {
-  test("on mainnet they are refused, for private mode and for the desk", async ({ world }) => {
+  // modules: private
+  test("on mainnet they are refused for private mode", async ({ world }) => {
     const ledger = onMainnet(world.ledger);
     expect(await refusalOf(world, { ledger })).toMatch(/^privateRouting\.prices: these prices never move/);
+  });
+
+  // modules: swap/desk
+  test("on mainnet they are refused for the desk", async ({ world }) => {
+    const ledger = onMainnet(world.ledger);
     const prices = fixedPrices({ [SOL_MINT]: 1n });
     const provider = deskProvider({ desk: keypairSigner(new Uint8Array(32).fill(3)), prices });
     expect(await refusalOf(world, { ledger, swap: { provider } })).toMatch(

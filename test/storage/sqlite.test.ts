@@ -398,9 +398,9 @@ describe("the database", () => {
       .filter(({ plan }) => /(^|; )SCAN (?!pragma_|json_each|parts)|TEMP B-TREE/.test(plan));
     expect(slow.map(({ sql }) => sql)).toEqual([
       // What waits for an operator is all that these indexes hold.
-      expect.stringContaining(`from "paystateLevels" where "short" = 1`),
-      expect.stringContaining(`from "paystateDeposits" where "leftAt" is null and "account" is not null`),
-      expect.stringContaining(`from "paystateHolds" where "endedAt" is null`),
+      expect.stringContaining(`from "paystateLevels" where "short" = 1`), // modules: private
+      expect.stringContaining(`from "paystateDeposits" where "leftAt" is null and "account" is not null`), // modules: private
+      expect.stringContaining(`from "paystateHolds" where "endedAt" is null`), // modules: private
       expect.stringContaining(`from "paystateDeliveries" where "status" = 'abandoned'`),
       // The log of the operators' acts, page by page in the order of its rows.
       expect.stringContaining(`from "paystateAudit" order by`),

@@ -66,7 +66,7 @@ test("an import loses the names that only what went has named", () => {
       'import type { Job } from "./job.ts";',
       'import jobs from "jobs";',
       "/** A job is done. */",
-      "done(); // ask",
+      'done("by a Job"); // ask',
       "const job: Job = ask(jobs); // modules: jobs",
     ].join("\n"),
     { file: () => false, module: (name) => name === "jobs" },
@@ -74,7 +74,7 @@ test("an import loses the names that only what went has named", () => {
   expect(text.split("\n")).toEqual([
     'import { job as done } from "./both.ts";',
     "/** A job is done. */",
-    "done(); // ask",
+    'done("by a Job"); // ask',
   ]);
 });
 

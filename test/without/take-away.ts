@@ -101,6 +101,8 @@ export function sourceWithout(text: string, isGone: Gone): Left {
 /** An import of what a file or a package is as a whole. */
 const WHOLE = /^\s*(?:type\s+)?([\w$]+)\s*$/;
 const COMMENT = /^ *\/\*\*[^]*?\*\/|(?:^| )\/\/ .*$/gm;
+/** A text in a line; a template may name something. */
+const TEXT = /"(?:[^"\\\n]|\\.)*"/g;
 
 /** The text without the names it imports and names nowhere else: those that named them are gone. */
 function withoutIdleImports(text: string): string {
@@ -108,6 +110,7 @@ function withoutIdleImports(text: string): string {
     text
       .replaceAll(STATEMENT, "")
       .replaceAll(COMMENT, "")
+      .replaceAll(TEXT, "")
       .split(/[^\w$]+/),
   );
   return text.replaceAll(STATEMENT, (statement: string, members: string) => {

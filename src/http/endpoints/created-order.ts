@@ -1,4 +1,4 @@
-/** The answer to POST /v1/transactions in private mode. */
+/** What private mode brings to the document: its answer to POST /v1/transactions, and its examples. */
 // modules: private
 import { z } from "zod";
 import { named, text } from "../../payments/frame/body-schemas.ts";
@@ -20,6 +20,21 @@ export const createdOrder = named(
     })
     .describe("Private mode: the service waits for the deposit and then pays."),
 ) satisfies z.ZodType<CreatedOrderBody>;
+
+/** The paragraph about private mode. */
+export const ORDER_DESCRIPTION =
+  "In private mode it supplies none: the answer names a one-time deposit address, and what is deposited there is paid on, in 30 to 120 seconds once it is final. It is custodial while it lasts: the operator holds the money, knows the link between sender and recipients, and keeps it; amounts and the one hop are public. It is not anonymous. Never deposit from an exchange: every refund goes to `sender`, never to the address that paid.";
+
+export const EXAMPLE_ORDER_REQUEST = { mode: "private", reference: "invoice-2027-0131" } as const;
+
+/** A quote request of a private swap. */
+export const EXAMPLE_SWAP_QUOTE = {
+  inputAsset: "SOL",
+  outputAsset: "USDC",
+  amount: "1.5",
+  mode: "private",
+  slippageBps: 50,
+} as const;
 
 export const EXAMPLE_ORDER = {
   mode: "private",

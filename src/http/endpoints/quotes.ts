@@ -9,6 +9,7 @@ import {
   SENDER,
   VAULT,
 } from "../contract/examples.ts";
+import { EXAMPLE_SWAP_QUOTE } from "./created-order.ts";
 import { named } from "../../payments/frame/body-schemas.ts";
 import { quoteRequest } from "../../payments/frame/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
@@ -74,13 +75,7 @@ export const createQuote = endpoint({
         sender: SENDER,
         recipients: [{ address: VAULT, amount: "25", allowOffCurve: true }],
       },
-      privateSwap: {
-        inputAsset: "SOL",
-        outputAsset: "USDC",
-        amount: "1.5",
-        mode: "private",
-        slippageBps: 50,
-      },
+      privateSwap: EXAMPLE_SWAP_QUOTE, // modules: swap
     },
   },
   answer: {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { CreatedTransferBody } from "../../payments/frame/signed/accept-signed.ts";
 import { createdFields } from "./created-transaction.ts";
-import { createdOrder, EXAMPLE_ORDER } from "./created-order.ts";
+import { createdOrder, EXAMPLE_ORDER, EXAMPLE_ORDER_REQUEST, ORDER_DESCRIPTION } from "./created-order.ts";
 import {
   exportQuery,
   recipientRequest,
@@ -94,20 +94,18 @@ export const createTransaction = endpoint({
   scope: "transactions:write",
   limit: "creates",
   summary: "Takes a send, a payroll or a swap.",
-  description: `In wallet mode the caller supplies the signed transaction of the quote, which is broadcast at once.
-
-In private mode it supplies none: the answer names a one-time deposit address, and what is deposited there is paid on, in 30 to 120 seconds once it is final. It is custodial while it lasts: the operator holds the money, knows the link between sender and recipients, and keeps it; amounts and the one hop are public. It is not anonymous. Never deposit from an exchange: every refund goes to \`sender\`, never to the address that paid.
-
-A \`send\` has one recipient. A \`payroll\` has two or more, each with its own \`status\` in the end: those who cannot be paid do not keep the others from it, the transaction ends as \`failed\` with the reason PARTIAL_PAYOUT, and the rest is refunded. A \`swap\` pays its \`sender\`; a private one is priced again when it is signed, and is refunded below the quote's \`minOutputAmount\`.
-
-A \`send\` in wallet mode with \`refundOf\` pays a payment back to its \`sender\`, from any wallet, in whole or in parts (100 at most). All refunds of a payment together are never more than its recipients were paid. A refund counts from the moment when it is taken until its bytes are proved dead or have failed on the chain: a cancel alone frees nothing.
-
-A body with an unknown field is refused. Only a 201 uses a quote up.`,
+  description: [
+    "In wallet mode the caller supplies the signed transaction of the quote, which is broadcast at once.",
+    ORDER_DESCRIPTION,
+    "A `send` has one recipient. A `payroll` has two or more, each with its own `status` in the end: those who cannot be paid do not keep the others from it, the transaction ends as `failed` with the reason PARTIAL_PAYOUT, and the rest is refunded. A `swap` pays its `sender`; a private one is priced again when it is signed, and is refunded below the quote's `minOutputAmount`.",
+    "A `send` in wallet mode with `refundOf` pays a payment back to its `sender`, from any wallet, in whole or in parts (100 at most). All refunds of a payment together are never more than its recipients were paid. A refund counts from the moment when it is taken until its bytes are proved dead or have failed on the chain: a cancel alone frees nothing.",
+    "A body with an unknown field is refused. Only a 201 uses a quote up.",
+  ].join("\n\n"),
   body: {
     schema: named("TransactionRequest", transactionRequest),
     examples: {
       wallet: { ...EXAMPLE_REQUEST, mode: "wallet", signedTransaction: example.TRANSACTION_BASE64 },
-      private: { ...EXAMPLE_REQUEST, mode: "private", reference: "invoice-2027-0131" },
+      private: { ...EXAMPLE_REQUEST, ...EXAMPLE_ORDER_REQUEST },
     },
   },
   answer: {

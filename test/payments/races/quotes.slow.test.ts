@@ -9,7 +9,8 @@ import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { drawn, sampled, THOROUGH } from "../../kit/thorough.ts";
 import { refusal } from "../wallet/wallet-world.ts";
-import { MODES, racesWorld, TYPES, type Mode, type RacesWorld, type Type } from "./races-world.ts";
+import { MODES, TYPES, type Mode, type Type } from "../../kit/modes.ts";
+import { racesWorld, type RacesWorld } from "./races-world.ts";
 
 let world: RacesWorld;
 

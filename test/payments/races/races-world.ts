@@ -10,13 +10,9 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Through } from "../../kit/meet-at-every-commit.ts";
+import type { Mode, Type } from "../../kit/modes.ts";
 import { units } from "../../kit/money.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
-
-export type Mode = "wallet" | "private";
-export type Type = "send" | "payroll" | "swap";
-export const TYPES: readonly Type[] = ["send", "payroll", "swap"];
-export const MODES: readonly Mode[] = ["wallet", "private"];
 
 /** What the world of races consists of. */
 export interface RacesWorld extends SwapFixture {

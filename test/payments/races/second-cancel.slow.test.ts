@@ -6,7 +6,7 @@ import type { CancelledTransactionBody } from "../../../src/payments/frame/trans
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS } from "../../kit/thorough.ts";
 import { MINUTE, type Scene } from "../private/scene.ts";
-import type { Mode } from "./races-world.ts";
+import type { Mode } from "../../kit/modes.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 
 /** The longest that the service takes. */

@@ -156,6 +156,7 @@ describe("W10: the same swap bytes", () => {
 });
 
 describe("rounding", () => {
+  // modules: private
   test("a private swap's least output is rounded up, and its fees are", async ({ openStage }) => {
     const { customer, alice, service } = await openStage();
     for (const amount of ["1.000000001", "1.000000333", "1.123456789"]) {
@@ -178,6 +179,7 @@ describe("rounding", () => {
     }
   });
 
+  // modules: private
   test("a private send's routing fee is rounded up", async ({ openStage }) => {
     const { customer, service } = await openStage();
     for (const [amount, fee] of [
@@ -206,6 +208,7 @@ describe("rounding", () => {
     );
   });
 
+  // modules: private
   test("rent of a private order is that of the chain at the dearest price within the bound, rounded up", async ({
     openStage,
   }) => {
@@ -237,7 +240,7 @@ describe("refreshing", () => {
 
   test.for([
     ["wallet", 30_000],
-    ["private", 60_000],
+    ["private", 60_000], // modules: private
   ] as const)(
     "in %s mode it works until 10 minutes after expiry, and then never again",
     async ([mode, lifeMs], { openStage }) => {
