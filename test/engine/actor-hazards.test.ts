@@ -2,9 +2,7 @@
 import { expect, it } from "vitest";
 import { assign, createMachine, enqueueActions, fromPromise, sendTo, setup, type AnyActorRef } from "xstate";
 import { workflow, type Logger } from "paystate/engine";
-import { imagine } from "../../src/inspector/recount/what-if.ts";
 import { revivedActor } from "../../src/workflow/actor-address.ts";
-import { snapshotFromText } from "../../src/workflow/snapshot-text.ts";
 import { openChart } from "../../src/workflow/xstate/open-chart.ts";
 import { keeper, speaker } from "./actor-charts.ts";
 import { engineTest } from "../kit/engine-test.ts";
@@ -129,7 +127,7 @@ class Lines {
   } as unknown as Logger;
 }
 
-const { test, engine, running, storage, settled, pass, awaitsOutside } = engineTest("actor hazards");
+const { test, running, settled, awaitsOutside } = engineTest("actor hazards");
 
 test("D84: an event to a child that its parent's commit had no room for waits for it, whoever sends it", async () => {
   const lines = new Lines();
@@ -160,25 +158,6 @@ test("D84: the addresses of a crowd whose ids are taken lead to those that have 
   awaitsOutside("k", "c", ...crowdOf("c"), ...crowdOf("c").map((id) => `${id}~2`));
 });
 
-test("D84: what a customer writes under names of the engine's is refused where a chart hands it on", async () => {
-  const one = await running(hosts, "h");
-  await settled();
-  const before = [await storage.load("h"), await storage.load("h/kid")];
-  for (const name of ["$lives", "$error", "$runs", "$ended", "$values"]) {
-    const body: unknown = JSON.parse(`{"${name}":{"kid":"another"}}`);
-    for (const type of ["SPREAD", "LATER"]) {
-      await expect(one.send(hosts, "h", { type, body })).rejects.toThrow(
-        `event.${name}: fields that begin with $ are the engine's own`,
-      );
-    }
-    const given = { type: "SPREAD", [name]: 1 };
-    await expect(one.send(hosts, "h", given)).rejects.toThrow(`event.${name}`);
-  }
-  await pass(10);
-  expect([await storage.load("h"), await storage.load("h/kid")]).toEqual(before);
-  awaitsOutside("h", "h/kid", "h/crowd");
-});
-
 test("D84: what a parent sends to a child that has ended is dropped, with a line where it keeps the address", async () => {
   const lines = new Lines();
   const one = await running({ workflows: [hosts], logger: lines.logger }, "h");
@@ -191,90 +170,6 @@ test("D84: what a parent sends to a child that has ended is dropped, with a line
   await settled();
   expect(lines.dropped).toMatchObject([{ instance: "h/kid", event: "SAY" }]);
   awaitsOutside("h", "h/crowd");
-});
-
-test("D53: an inspector that tries an event compares addresses as the step itself does", async () => {
-  const one = await running(hosts, "h");
-  await one.send(hosts, "h", { type: "SAY" });
-  await settled();
-  const instance = await storage.load("h");
-  if (instance === null) throw new Error("it has begun");
-  expect(instance.snapshot).toContain('"Actor"');
-  const standing = { workflow: hosts, instance, snapshot: snapshotFromText(instance.snapshot) };
-  expect(standing.snapshot.children?.["kid"]).toEqual({ src: "speaker", run: 1 });
-  const around = { workflows: [hosts], at: 0, storage };
-  const tried = await imagine(standing, { type: "SAME" }, around);
-  expect(tried).toMatchObject({ kind: "step", step: { after: { context: { seen: true } } } });
-  expect(await storage.load("h")).toEqual(instance);
-  await one.send(hosts, "h", { type: "SAME" });
-  expect(await one.read("h")).toMatchObject({ context: { seen: true } });
-  awaitsOutside("h", "h/kid", "h/crowd");
-});
-
-test("D53: a life that a chart asks for is found out, also where it catches what it thinks a fault", async () => {
-  const one = await engine(hosts, "h");
-  await one.send(hosts, "h", { type: "TRY" });
-  const { life } = (await storage.load("h/kid")) ?? {};
-  expect(await one.read("h")).toMatchObject({ context: { seen: `h/kid ${life}` } });
-  awaitsOutside("h", "h/kid", "h/crowd");
-});
-
-test("D53: what a step stores does not depend on addresses that its process holds elsewhere", async () => {
-  const held = revivedActor({ instance: "h/kid", life: "another", workflow: "host/speaker" });
-  const one = await engine(hosts, "h");
-  await one.send(hosts, "h", { type: "SAME" });
-  expect((await storage.load("h"))?.snapshot).not.toContain("life");
-  const events = (await storage.history("h", { after: 0, limit: 9 })).map(({ event }) => event);
-  expect(events.join()).not.toContain("$lives");
-  expect(held.instance).toBe("h/kid");
-  awaitsOutside("h", "h/kid", "h/crowd");
-});
-
-test("D53: the address that a call answers and the one that a read gives are one actor, also in an input", async () => {
-  const pair = setup({
-    types: { context: {} as { same: boolean }, input: {} as { one: unknown; other: unknown } },
-  }).createMachine({ id: "pair", context: ({ input }) => ({ same: input.one === input.other }) });
-  const pairs = workflow(pair)({ version: 1 });
-  const one = await engine({ workflows: [keepers, pairs] }, "c");
-  const sent = (await one.send(keepers, "c", { type: "SPAWN" })) as unknown as {
-    snapshot: { context: { ref: unknown } };
-  };
-  const read = (await one.read("c")) as unknown as { context: { ref: unknown } };
-  const input = { one: sent.snapshot.context.ref, other: read.context.ref };
-  expect(input.one).toBe(input.other);
-  await one.start(pairs, { id: "p", input });
-  expect(await one.read("p")).toMatchObject({ context: { same: true } });
-  awaitsOutside("c", "c/kid", "p");
-});
-
-test("D53: an instance of a host tells others the whole id that it has", async () => {
-  const shelf = setup({ types: { context: {} as { seen: unknown } } }).createMachine({
-    id: "shelf",
-    context: { seen: null },
-    on: {
-      KEEP: {
-        actions: assign({
-          seen: ({ event }) => {
-            const { id, src } = (event as unknown as { sender: AnyActorRef }).sender;
-            return [id, src];
-          },
-        }),
-      },
-    },
-  });
-  const proud = setup({ actors: { shelf } }).createMachine({
-    id: "proud",
-    invoke: { id: "shelf", src: "shelf" },
-    entry: sendTo("shelf", ({ self }) => ({ type: "KEEP", sender: self }) as never),
-  });
-  const prouds = workflow(proud)({ version: 1 });
-  const one = await running(prouds);
-  for (const id of ["order~2", "a/b"]) {
-    await one.start(prouds, { id, input: undefined });
-    await settled();
-    expect(await one.read(`${id}/shelf`)).toMatchObject({ context: { seen: [id, "proud"] } });
-    awaitsOutside(id, `${id}/shelf`);
-  }
 });
 
 test("D53: a promise that is given an address learns how to tell its chart, and can give it back", async () => {

@@ -92,7 +92,7 @@ class Lines {
   }
 }
 
-const { test, engine, running, log, storage, settled, pass, awaitsOutside } = engineTest("actor lives");
+const { test, engine, running, storage, settled, pass, awaitsOutside } = engineTest("actor lives");
 
 test("D84: an address of an ended, of a removed and of an earlier life reaches nobody, with one line each", async () => {
   const lines = new Lines();
@@ -158,55 +158,6 @@ test("D84: a parent that keeps the address of a child of before knows it from th
   awaitsOutside("c", "c/kid~2");
 });
 
-test("D53: messages that are worked off in one commit see what each would see alone", async () => {
-  const heardBy = async (id: string, pad: string): Promise<unknown> => {
-    const one = await engine(keepers);
-    const kids = keepers.child("speaker" as never);
-    await one.start(keepers, { id, input: undefined });
-    const padded = { type: "LOOK", said: pad } as never;
-    await one.send(keepers, id, padded);
-    await one.send(keepers, id, { type: "SPAWN" });
-    for (const type of ["SAY", "SAY", "SAY", "SAY"]) await one.send(kids, `${id}/kid`, { type });
-    one.run();
-    await settled();
-    await one.send(keepers, id, { type: "LOOK" });
-    await one.stop();
-    const { heard } = (await contextOf(one, id)) as { heard: unknown[][] };
-    return heard.slice(1);
-  };
-  const alone = await heardBy("a", "");
-  expect(alone).toHaveLength(5);
-  expect(await heardBy("b", "x".repeat(20_000))).toEqual(alone);
-  const steps = log.commits.flatMap(({ commit }) => commit.step ?? []);
-  expect(steps.filter(({ steps: many = 1 }) => many > 1).map(({ id }) => id)).toEqual(["b"]);
-  awaitsOutside("a", "a/kid", "b", "b/kid");
-});
-
-test("D53: an address in an input is the same object as the parent, in the commit that begins the child and later", async () => {
-  const kid = setup({
-    types: { context: {} as { boss: unknown; seen: unknown[] }, input: {} as { boss: unknown } },
-  }).createMachine({
-    id: "kid",
-    context: ({ input, self }) => ({ ...input, seen: [input.boss === self._parent] }),
-    entry: assign({ seen: ({ context, self }) => [...context.seen, context.boss === self._parent] }),
-    on: {
-      GO: {
-        actions: assign({ seen: ({ context, self }) => [...context.seen, context.boss === self._parent] }),
-      },
-    },
-  });
-  const boss = setup({ actors: { kid } }).createMachine({
-    id: "boss",
-    invoke: { id: "kid", src: "kid", input: ({ self }) => ({ boss: self }) },
-  });
-  const bosses = workflow(boss)({ version: 1 });
-  const one = await running(bosses, "b");
-  await one.send(bosses.child("kid"), "b/kid", { type: "GO" });
-  await settled();
-  expect(await one.read("b/kid")).toMatchObject({ context: { seen: [true, true, true] } });
-  awaitsOutside("b", "b/kid");
-});
-
 test("D53: an instance keeps itself, also in a run of its own steps, and tells others who it is", async () => {
   const proud = setup({ types: { context: {} as { me: unknown; same: unknown[] } } }).createMachine({
     id: "proud",
@@ -238,29 +189,6 @@ test("D53: an instance keeps itself, also in a run of its own steps, and tells o
     workflow: "proud",
   });
   awaitsOutside("p");
-});
-
-test("D84: what looks like an address is data, and is no target", async () => {
-  const one = await engine({ workflows: [keepers, holders] });
-  await one.start(keepers, { id: "c", input: undefined });
-  await one.start(holders, { id: "h", input: undefined });
-  await one.send(keepers, "c", { type: "SPAWN" });
-  const { ref } = (await contextOf(one, "c")) as { ref: AnyActorRef };
-  const text = (await storage.load("c"))?.snapshot ?? "";
-  const stored: unknown = (JSON.parse(text) as { context: { ref: unknown } }).context.ref;
-  expect(JSON.stringify(stored)).toContain("c/kid");
-  for (const fake of [
-    stored,
-    JSON.parse(JSON.stringify(ref)) as unknown,
-    { id: "kid", sessionId: ref.sessionId },
-  ]) {
-    await one.send(holders, "h", { type: "HOLD", held: fake });
-    expect((await one.read("h"))?.context).toEqual({ held: fake });
-    for (const type of ["TELL", "STOP"]) {
-      await expect(one.send(holders, "h", { type })).rejects.toThrow("it is no actor of this engine");
-    }
-  }
-  awaitsOutside("c", "c/kid", "h");
 });
 
 test("D53: an inspector shows an address by its instance, and D84: one that a person types is refused", async () => {
@@ -374,60 +302,6 @@ test("D53: addresses are kept by a migration, and lead to a parent and a child o
   const { heard } = (await contextOf(one, "c")) as { heard: unknown[][] };
   expect(heard[0]?.slice(0, 8)).toEqual(["ANSWERED", undefined, "kid", true, true, true, true, true]);
   awaitsOutside("c", "c/kid");
-});
-
-test("D53: children that one commit has no room for are found by their addresses", async () => {
-  const crowd = setup({
-    types: { context: {} as { refs: unknown[]; answers: number } },
-    actors: { speaker },
-  }).createMachine({
-    id: "crowd",
-    context: { refs: [], answers: 0 },
-    on: {
-      GO: {
-        actions: [
-          assign({
-            refs: ({ spawn }) =>
-              Array.from({ length: 300 }, (_, n) => spawn("speaker", { id: `s${n}` }) as unknown),
-          }),
-          enqueueActions(({ enqueue, context, self }) => {
-            for (const ref of [context.refs[0], context.refs[299]]) {
-              enqueue.sendTo(ref as AnyActorRef, { type: "ANSWER", sender: self });
-            }
-          }),
-        ],
-      },
-      ANSWERED: { actions: assign({ answers: ({ context }) => context.answers + 1 }) },
-      LAST: {
-        actions: sendTo(
-          ({ context }) => context.refs[298] as AnyActorRef,
-          ({ self }) => ({ type: "ANSWER", sender: self }) as never,
-        ),
-      },
-    },
-  });
-  const crowds = workflow(crowd)({ version: 1 });
-  const one = await running(crowds, "c");
-  await one.send(crowds, "c", { type: "GO" });
-  await settled();
-  await one.send(crowds, "c", { type: "LAST" });
-  await settled();
-  expect(await one.read("c")).toMatchObject({ context: { answers: 3 } });
-  awaitsOutside("c", ...Array.from({ length: 300 }, (_, n) => `c/s${n}`));
-});
-
-test("D53: a chart that keeps no actor stores what it has always stored", async () => {
-  const plain = setup({ actors: { speaker } }).createMachine({
-    id: "plain",
-    invoke: { id: "kid", src: "speaker" },
-    on: { GO: { actions: sendTo("kid", { type: "END" }) } },
-  });
-  const charts = workflow(plain)({ version: 1 });
-  const one = await engine(charts, "p");
-  await one.send(charts, "p", { type: "GO" });
-  const { children, runs } = JSON.parse((await storage.load("p"))?.snapshot ?? "") as Record<string, unknown>;
-  expect({ children, runs }).toEqual({ children: { kid: { src: "speaker", run: 1 } }, runs: { kid: 1 } });
-  awaitsOutside("p", "p/kid");
 });
 
 test("D53: the life of a child that its parent has only invoked is looked up, and noted once it is asked for", async () => {

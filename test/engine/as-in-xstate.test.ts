@@ -92,28 +92,6 @@ const sad = {
   actions: assign({ heard: ({ event }: { event: { error?: unknown } }) => [(event.error as Error).message] }),
 };
 
-/** Greets its child as it begins, and says goodbye when it goes, at once and a moment later. */
-const replacing: AnyStateMachine = setup({
-  actors: {
-    listener: createMachine({
-      id: "listener",
-      context: { heard: [] },
-      on: { "*": { actions: heard as never } },
-    }),
-  },
-}).createMachine({
-  id: "replacing",
-  initial: "a",
-  states: {
-    a: {
-      entry: sendTo("kid", { type: "HI" }),
-      exit: [sendTo("kid", { type: "BYE" }), sendTo("kid", { type: "LATE" }, { delay: 10 })],
-      invoke: { id: "kid", src: "listener" },
-      on: { AGAIN: { target: "a", reenter: true } },
-    },
-  },
-});
-
 /** What XState makes of these events and this time. */
 function inXState(machine: AnyStateMachine, events: readonly string[], ms: number): unknown {
   const clock = new SimulatedClock();
@@ -169,18 +147,6 @@ test("D20: a child whose later error its parent takes has ended with it; of othe
   expect((await one.pending("t/kid")).timers).toEqual([]);
   await one.stop();
   awaitsOutside("t", "o", "o/kid");
-});
-
-test("D20: a message to a child that the same step replaces goes to that child, and not to its successor", async () => {
-  const parents = workflow(replacing)({ version: 1 });
-  const one = await running(parents, "p");
-  await settled();
-  await one.send(parents, "p", { type: "AGAIN" });
-  await settled();
-  await pass(100);
-  expect((await one.read("p/kid"))?.context).toEqual({ heard: ["HI", "BYE"] });
-  expect((await one.read("p/kid~2"))?.context).toEqual({ heard: ["HI"] });
-  awaitsOutside("p", "p/kid", "p/kid~2");
 });
 
 test("D20: a name that enqueueActions computes, and nobody knows, fails its step and leaves nothing behind", async () => {

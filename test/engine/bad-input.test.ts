@@ -81,12 +81,3 @@ test.each([
     awaitsOutside("k");
   },
 );
-
-test("an id that is taken is answered with its place in the list, and neither instance is there twice", async () => {
-  const one = await engine(keeper);
-  await one.start(keeper, { id: "k", input: { held: 1 } });
-  const again = await one.start(keeper, { id: "k", input: { held: 2 } });
-  expect(again).toEqual({ ok: false, conflict: "exists", index: 0 });
-  expect(await one.read("k")).toMatchObject({ context: { held: 1 }, steps: 1 });
-  awaitsOutside("k");
-});

@@ -47,15 +47,6 @@ const chain = setup({
 
 const { test, engine, running, storage, open, settled, awaitsOutside } = engineTest("busy");
 
-test("an event is not ignored because of a state that another process has since left", async () => {
-  const [one, other] = [await engine(door), await engine(door)];
-  await one.start(door, { id: "d", input: undefined });
-  expect(await other.send(door, "d", { type: "OPEN" })).toMatchObject({ kind: "stepped" });
-  // What `one` last committed is a closed door, which knows no CLOSE.
-  expect(await one.send(door, "d", { type: "CLOSE" })).toMatchObject({ kind: "stepped" });
-  expect(await other.send(door, "d", { type: "OPEN" })).toMatchObject({ kind: "ended" });
-});
-
 test("a step from a state that another process has since left is decided anew", async () => {
   const [one, other] = [await engine(door), await engine(door)];
   await one.start(door, { id: "d", input: undefined });

@@ -1,7 +1,7 @@
 /** Priorities within a limit, and limits that are changed at run time, over two engines. */
 // modules: rates
 import { expect, it } from "vitest";
-import { createEngine, workflow, type EngineStorage, type KeyLimit, type OwnLimit } from "paystate/engine";
+import { createEngine, workflow, type KeyLimit, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
@@ -135,41 +135,6 @@ test("F6: a rate that is set, raised and given back while jobs wait for it holds
   await one.setLimit("stripe", null);
   await pass(100);
   expect(begun).toHaveLength(9);
-});
-
-test("F6: a job that goes back for its rate as its key is paused begins only when the pause is over", async () => {
-  const begun: string[] = [];
-  const run: Work = async ({ id }) => {
-    begun.push(id);
-    return { event: { type: "DONE", by: id } };
-  };
-  const limited = jobs(run, { key: "stripe", atMost: 3, rate: { count: 1, perMs: 10 * SECOND } });
-  const pausing = await engine(limited);
-  const handle = await open();
-  let isBefore = true;
-  const release: EngineStorage["release"] = async (given) => {
-    if (isBefore) await pausing.setLimit("stripe", { atMost: 0 });
-    isBefore = false;
-    return handle.release(given);
-  };
-  const storage = { ...handle, release };
-  const rated = createEngine({ storage, workflows: [limited], clock, logger: silentLogger });
-  for (const id of ["a", "b", "c"]) await rated.start(limited, { id, input: { id } });
-  rated.run();
-  await until(() => !isBefore);
-  const passSpans = async (): Promise<void> => {
-    await rated.settled();
-    for (let span = 0; span < 4; span++) {
-      clock.advance(10 * SECOND);
-      await rated.settled();
-    }
-  };
-  await passSpans();
-  expect(begun, "none begins within the pause").toHaveLength(1);
-  await pausing.setLimit("stripe", null);
-  await passSpans();
-  expect(begun).toHaveLength(3);
-  await rated.stop();
 });
 
 test("F6: an engine that dies at any call of setLimit has changed both numbers, or neither", async () => {

@@ -1,7 +1,7 @@
 /** The ids of children belong to their parents: whoever has one already keeps it, and the child takes another. */
 import { expect } from "vitest";
-import { assign, createMachine, enqueueActions, fromPromise, sendTo, setup, spawnChild } from "xstate";
-import { startOf, workflow } from "paystate/engine";
+import { assign, createMachine, enqueueActions, fromPromise, sendTo, setup } from "xstate";
+import { workflow } from "paystate/engine";
 import { engineTest } from "../kit/engine-test.ts";
 
 /** Ends when it is told to, and says which one it was. */
@@ -37,7 +37,7 @@ const order = (child: string, logic = pay) =>
 const payments = workflow(pay)({ version: 1 });
 const orders = workflow(order("pay"))({ version: 1 });
 
-const { test, engine, running, storage, settled, awaitsOutside } = engineTest("child ids");
+const { test, running, storage, settled, awaitsOutside } = engineTest("child ids");
 
 test("D19: an instance of a host that has the id of a child blocks nobody, and keeps it", async () => {
   const one = await running({ workflows: [orders, payments] });
@@ -65,38 +65,6 @@ test("D19: a child may be called as a property of every object is, except __prot
   expect(await storage.load("r")).toBeNull();
 });
 
-test("D19: children of a and a/b that would have one id both begin, also in one commit", async () => {
-  const slashed = workflow(order("b/c"))({ version: 1 });
-  const plain = workflow(order("c"))({ version: 1 });
-  const one = await running({ workflows: [slashed, plain] });
-  const both = [startOf(slashed, "a", undefined), startOf(plain, "a/b", undefined)];
-  expect(await one.commit({ starts: both })).toEqual({ ok: true });
-  await one.send(slashed, "a", { type: "PAY" });
-  await settled();
-  expect((await one.read("a"))?.status).toBe("done");
-  expect((await one.read("a/b"))?.status).toBe("active");
-  await one.send(plain, "a/b", { type: "PAY" });
-  await settled();
-  expect((await one.read("a/b"))?.status).toBe("done");
-});
-
-test("D19: a child x~2 and the second child x both begin", async () => {
-  const spawning = workflow(
-    setup({ types: { events: {} as { type: "SPAWN"; id: string } }, actors: { pay } }).createMachine({
-      id: "spawning",
-      on: { SPAWN: { actions: spawnChild("pay", { id: ({ event }) => event.id }) } },
-    }),
-  )({ version: 1 });
-  const one = await engine(spawning, "s");
-  for (const id of ["x~2", "x", "x"]) {
-    expect(await one.send(spawning, "s", { type: "SPAWN", id })).toMatchObject({ kind: "stepped" });
-  }
-  expect(await one.read("s/x~2")).toMatchObject({ parent: { id: "x~2", run: 1 } });
-  expect(await one.read("s/x")).toMatchObject({ parent: { id: "x", run: 1 } });
-  expect(await one.read("s/x~3")).toMatchObject({ parent: { id: "x", run: 3 } });
-  awaitsOutside("s", "s/x~2", "s/x", "s/x~3");
-});
-
 test("D19: a grandchild whose id is taken begins under another, whoever starts the family", async () => {
   const inner = order("pay");
   const outer = workflow(
@@ -116,27 +84,6 @@ test("D19: a grandchild whose id is taken begins under another, whoever starts t
   expect(await one.read("o/in/pay~2")).toMatchObject({ parent: { instance: "o/in" } });
   await settled();
   awaitsOutside("o", "o/in", "o/in/pay", "o/in/pay~2");
-});
-
-test("D19: a child that a migration begins, and whose id is taken, begins under another", async () => {
-  const before = workflow(createMachine({ id: "moved", initial: "open", states: { open: {} } }))({
-    version: 1,
-  });
-  const after = workflow(
-    setup({ actors: { pay } }).createMachine({
-      id: "moved",
-      initial: "open",
-      states: { open: { invoke: { src: "pay", id: "pay" }, on: { NEXT: {} } } },
-    }),
-  )({ version: 2, migrate: { 1: () => ({}) } });
-  const old = await engine({ workflows: [before, payments] });
-  await old.start(before, { id: "m", input: undefined });
-  await old.start(payments, { id: "m/pay", input: undefined });
-  const one = await engine({ workflows: [after, payments] });
-  await one.send(after, "m", { type: "NEXT" });
-  expect(await one.read("m")).toMatchObject({ workflow: "moved@2", children: { pay: { run: 2 } } });
-  expect(await one.read("m/pay~2")).toMatchObject({ status: "active" });
-  awaitsOutside("m", "m/pay", "m/pay~2");
 });
 
 test("D18: children that have ended leave the snapshot of their parent, and their ids can be used again", async () => {

@@ -2,8 +2,6 @@
 import { assign, fromPromise, sendParent, sendTo, setup } from "xstate";
 import { expect } from "vitest";
 import { workflow } from "paystate/engine";
-import { messageTask } from "../../src/workflow/messages.ts";
-import { commitOne } from "../../storage/decided.ts";
 import { gate, until } from "../kit/engine-world.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
@@ -59,7 +57,7 @@ function kin(work: (signal: AbortSignal) => Promise<string>) {
   return workflow(parent)({ version: 1 });
 }
 
-const { test, running, clock, storage, settled, pass } = engineTest("children");
+const { test, running, settled, pass } = engineTest("children");
 
 test("is an instance parent/id; its output is told to the parent", async () => {
   const parents = kin(async () => "done");
@@ -93,69 +91,6 @@ test("ends with the state that invoked it: its timers are gone, its promise is a
   await send(parents, "p", { type: "RETURN" });
   await settled();
   expect(await read("p/kid~3")).toMatchObject({ value: "resting", status: "active" });
-});
-
-test("the end of a child that was replaced is not taken for that of its successor", async () => {
-  const works = [gate<string>(), gate<string>()];
-  let begun = 0;
-  const parents = kin(() => (works[begun++] as (typeof works)[number]).opened);
-  const { send, read, history } = await running(parents, "p");
-  await send(parents, "p", { type: "LEAVE" });
-  await send(parents, "p", { type: "RETURN" });
-  await settled();
-  const before = await history("p");
-  // The word of the first child, as if it had been on its way when it was stopped.
-  const late = { type: "xstate.done.actor.kid", actorId: "kid", output: { result: "old" }, $run: 1 };
-  const word = { id: "p/kid:late", dueAt: clock.now() };
-  const task = messageTask(word, { instance: "p", workflow: parents.key }, { known: true, event: late });
-  await commitOne(storage, { arms: [{ task }] });
-  await settled();
-  expect(await history("p")).toEqual(before);
-  expect(await read("p")).toMatchObject({ value: "caring", context: { heard: [] } });
-  await send(parents, "p", { type: "HURRY" });
-  await until(() => begun === 1);
-  works[0]?.open("new");
-  await pass(MINUTE);
-  expect(await read("p")).toMatchObject({ status: "done", context: { heard: [{ result: "new" }] } });
-});
-
-test("a child that cannot begin is told to the parent as an error", async () => {
-  const broken = setup({
-    types: { context: {} as { size: number }, input: {} as { size: number } },
-  }).createMachine({
-    id: "broken",
-    context: ({ input }) => {
-      if (input.size > 1) throw new RangeError("too big");
-      return input;
-    },
-    initial: "a",
-    states: { a: { type: "final" } },
-  });
-  const chart = setup({ types: { context: {} as { why: unknown } }, actors: { broken } }).createMachine({
-    id: "parent",
-    context: { why: null },
-    initial: "trying",
-    states: {
-      trying: {
-        invoke: {
-          id: "kid",
-          src: "broken",
-          input: { size: 2 },
-          onDone: "fine",
-          onError: { target: "sorry", actions: assign({ why: ({ event }) => event.error }) },
-        },
-      },
-      fine: { type: "final" },
-      sorry: { type: "final" },
-    },
-  });
-  const parents = workflow(chart)({ version: 1 });
-  const { read } = await running(parents, "p");
-  await settled();
-  const snapshot = await read("p");
-  expect(snapshot).toMatchObject({ value: "sorry", status: "done" });
-  expect(snapshot?.context["why"]).toMatchObject({ message: "too big" });
-  expect(await storage.load("p/kid")).toBeNull();
 });
 
 test("delayed messages between the two are timers: they outlive the process", async () => {

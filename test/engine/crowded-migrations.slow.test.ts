@@ -1,18 +1,14 @@
 /** Instances for which many messages wait as they are to move to another version of their chart. */
 import { describe, expect, test } from "vitest";
-import { createEngine, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
+import { MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { messageTask } from "../../src/workflow/messages.ts";
 import { counter, counters as old } from "./counter.ts";
-import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { drawn } from "../kit/thorough.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
-import { virtualClock } from "../kit/virtual-clock.ts";
 
 const MESSAGES = 300;
-// More than the tasks of other kinds that a migration takes along.
-const CROWD = 10_050;
 const MINUTE = 60_000;
 
 const good = workflow(counter)({
@@ -93,22 +89,4 @@ describe.each(drawn(adapters, "crowded migrations"))("many messages and a migrat
       expect(await after.read("c")).toMatchObject({ workflow: "counter@2", context: { count: 2 } });
       awaitsOutside("c");
     }));
-
-  test("messages keep no instance from moving, and move with it", async () => {
-    const database = await adapter.make();
-    const storage = await database.open();
-    try {
-      const clock = virtualClock();
-      const options = { storage, clock, logger: silentLogger };
-      await createEngine({ ...options, workflows: [old] }).start(old, { id: "c", input: undefined });
-      await queue(storage, CROWD, clock.now());
-      const after = createEngine({ ...options, workflows: [good] });
-      expect(await after.send(good, "c", { type: "ADD" })).toMatchObject({ kind: "stepped" });
-      const tasks = await storage.tasks({ order: "instance", instance: "c", limit: CROWD });
-      expect(tasks.filter((task) => task.workflow === good.key)).toHaveLength(CROWD);
-    } finally {
-      await storage.close();
-      await database.destroy();
-    }
-  });
 });

@@ -99,17 +99,6 @@ test("F8: a commit of a job holds no more of a large event than 4 MiB, or one me
   }
 });
 
-test("F8: an instance that begins after the job is left out, wherever its id stands", async () => {
-  const engine = await world.engine(orders);
-  await startOrders(world, engine, { customer: "ada", ids: ["b", "d"] });
-  const job = await engine.each(orders, ada).send({ type: "MARK" });
-  await startOrders(world, engine, { customer: "ada", ids: ["a", "c", "e"] });
-  engine.run();
-  expect((await job.done()).touched).toBe(2);
-  await world.settled();
-  expect(await marksOf(engine, ["a", "b", "c", "d", "e"])).toEqual([0, 1, 0, 1, 0]);
-});
-
 test("F8: one that has left the filter when its message comes takes nothing, nor does another under its id", async () => {
   const other = await world.engine(orders);
   await startOrders(world, other, { customer: "ada", ids: ["field", "gone", "state", "stays"] });
@@ -140,38 +129,6 @@ test("F8: messages of two jobs that wait together: the first takes an instance o
   other.run();
   await world.settled();
   expect(await other.read(orders, "long")).toMatchObject({ value: "paid", context: { marks: 1 } });
-});
-
-test("F8: without a filter by fields all active ones of the version are meant; an ended one takes nothing", async () => {
-  const engine = await world.engine(orders);
-  await startOrders(world, engine, { customer: "ada", ids: ["a", "b", "c"] });
-  await engine.send(orders, "b", { type: "CLOSE" });
-  await engine.send(orders, "c", { type: "PAY" });
-  engine.run();
-  const all = await (await engine.each(orders).send({ type: "MARK" })).done();
-  const paid = await (await engine.each(orders, { state: "paid" }).send({ type: "MARK" })).done();
-  await world.settled();
-  expect([all, paid]).toEqual([
-    { touched: 2, total: null, done: true },
-    { touched: 1, total: null, done: true },
-  ]);
-  expect(await marksOf(engine, ["a", "b", "c"])).toEqual([1, 0, 2]);
-});
-
-test("F8: two engines at once do one job once", async () => {
-  const engines = [await world.engine(orders), await world.engine(orders)];
-  const [engine] = engines as [(typeof engines)[0]];
-  const mine = idsOf("a", 257);
-  await startOrders(world, engine, { customer: "ada", ids: mine });
-  for (const each of engines) each.run();
-  const [job, again] = await Promise.all(
-    engines.map((each) => each.each(orders, ada).send({ type: "MARK" }, { id: "mark all" })),
-  );
-  expect([job?.id, again?.id]).toEqual(["mark all", "mark all"]);
-  // Who of them ends it hears of that at once, the other with the next poll.
-  await world.settled();
-  await job?.done();
-  expect(new Set(await marksOf(engine, mine))).toEqual(new Set([1]));
 });
 
 test("F8: stop ends each, and what the stopped job has not come to goes on", async () => {
@@ -313,12 +270,3 @@ it("F8: a workflow of the host's own cannot be called as the engine's are", asyn
     "workflows.0: paystate.each@1: names that begin with paystate. are the engine's own",
   );
 });
-
-it("F8: the id of a job is of no other instance", () =>
-  inWorld(anyAdapter, async (world) => {
-    const engine = await world.engine(orders);
-    await startOrders(world, engine, { customer: "ada", ids: ["a"] });
-    await expect(engine.each(orders).stop({ id: "a" })).rejects.toThrow(
-      "a is an instance of order@1, and no job",
-    );
-  }));

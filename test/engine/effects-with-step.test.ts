@@ -102,16 +102,6 @@ test.each([
   expect(ran).toEqual(["j"]);
 });
 
-test("an effect that begins with its step what no workflow knows is done by its task", async () => {
-  const ran: string[] = [];
-  const work = jobs(async ({ writes }) => ({ writes, starts: begun("helper"), isWhole: true }), ran);
-  const one = await engine(work);
-  expect(await one.start(work, { id: "j", input: { id: "j" } })).toEqual({ ok: true });
-  one.run();
-  await settled();
-  expect(ran).toEqual(["j"]);
-});
-
 test("an effect that is not whole has its task, too", async () => {
   awaitsOutside("helper");
   const ran: string[] = [];

@@ -1,14 +1,14 @@
 /** Effects that throw, that are overtaken, and that belong to charts which are not there: never lost, never forced. */
 import { setup } from "xstate";
 import { expect } from "vitest";
-import { startOf, workflow, type SendResult } from "paystate/engine";
+import { startOf, workflow } from "paystate/engine";
 import { job, jobChart, type Job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
 
-const { test, engine, running, clock, storage, settled, pass, awaitsOutside } = engineTest("effects");
+const { test, engine, running, clock, storage, settled, pass } = engineTest("effects");
 
 test("E10: an effect that throws comes back after 1, 2, 4 … and at most 60 seconds, under one key, until it succeeds", async () => {
   const began = clock.now();
@@ -28,21 +28,6 @@ test("E10: an effect that throws comes back after 1, 2, 4 … and at most 60 sec
   expect(await read("j")).toMatchObject({ value: "done" });
 });
 
-test("an effect whose start was taken by somebody else looks again at once", async () => {
-  let looks = 0;
-  const jobs = job(async ({ id }) => {
-    if (id === "other") return id;
-    looks += 1;
-    const starts = looks === 1 ? [startOf(jobs, "other", { id: "other" })] : [];
-    return { starts, event: { type: "DONE", by: id } };
-  });
-  const { run, read } = await engine(jobs, "other", "j");
-  run();
-  await settled();
-  expect(looks).toBe(2);
-  expect(await read("j")).toMatchObject({ value: "done" });
-});
-
 test("an outcome that was concluded before the last step of its instance is not committed after it either: the effect looks again", async () => {
   const looks: number[] = [];
   const ending: Job = job(async ({ id }) => {
@@ -57,47 +42,6 @@ test("an outcome that was concluded before the last step of its instance is not 
   await start(ending, { id: "e", input: { id: "e" } });
   await settled();
   expect(looks).toEqual([1, 2]);
-  expect(await read("child of 1")).toBeNull();
-  expect(await read("child of 2")).toMatchObject({ value: "done" });
-});
-
-test("an outcome that was concluded before another step is not committed after it: the effect looks again at once", async () => {
-  const chart = setup({
-    types: { events: {} as { readonly type: "CHECKED" } | { readonly type: "DONE" } },
-    actions: { work: () => {}, note: () => {} },
-  }).createMachine({
-    id: "checked",
-    initial: "working",
-    states: {
-      working: { entry: "work", on: { CHECKED: { actions: "note" }, DONE: "done" } },
-      done: { type: "final" },
-    },
-  });
-  const child = job(async ({ id }) => id);
-  const versions: number[] = [];
-  const sent: SendResult[] = [];
-  const checked = workflow(chart)({
-    version: 1,
-    effects: {
-      note: async () => undefined,
-      work: async (_params, { instance }) => {
-        const expectedVersion = (await storage.load(instance))?.version ?? 0;
-        versions.push(expectedVersion);
-        const given = versions.length === 1 ? [7, expectedVersion] : [];
-        for (const version of given) {
-          sent.push(await send(checked, instance, { type: "CHECKED" }, { expectedVersion: version }));
-        }
-        const id = `child of ${expectedVersion}`;
-        return { expectedVersion, starts: [startOf(child, id, { id })], event: { type: "DONE" } };
-      },
-    },
-  });
-  const { run, read, send } = await engine({ workflows: [checked, child] }, "c");
-  run();
-  await settled();
-  expect(sent).toMatchObject([{ kind: "refused", result: { conflict: "step" } }, { kind: "stepped" }]);
-  expect(versions).toEqual([1, 2]);
-  expect(await read("c")).toMatchObject({ value: "done" });
   expect(await read("child of 1")).toBeNull();
   expect(await read("child of 2")).toMatchObject({ value: "done" });
 });
@@ -172,20 +116,6 @@ test("D51, D83: what an effect without a word of it fails by names the id, and i
   expect(await one.removeInstance("s")).toBe("removed");
 });
 
-test("an effect that brings back nothing has ended all the same", async () => {
-  let runs = 0;
-  const silent = job(async () => {
-    runs += 1;
-    return undefined;
-  });
-  await running(silent, "j");
-  await settled();
-  await settled();
-  expect(runs).toBe(1);
-  expect(await storage.nextDue([silent.key])).toBeNull();
-  awaitsOutside("j");
-});
-
 test("D11: a fractional delay is rounded up, and a negative one is none", async () => {
   const chart = setup({ delays: { fraction: () => 0.4, past: () => -5 } }).createMachine({
     id: "delayed",
@@ -214,46 +144,6 @@ test("D11: a fractional delay is rounded up, and a negative one is none", async 
     ["third", 1],
     ["done", 12],
   ]);
-});
-
-test("timers, pauses and effects go on where they were in a new engine on the same storage", async () => {
-  const chart = setup({ actions: { ring: () => {} } }).createMachine({
-    id: "alarm",
-    initial: "set",
-    states: {
-      set: { after: { [10 * MINUTE]: "ringing" } },
-      ringing: { entry: "ring", after: { [5 * MINUTE]: "off" } },
-      off: { type: "final" },
-    },
-  });
-  const rang: number[] = [];
-  const alarm = workflow(chart)({
-    version: 1,
-    effects: {
-      ring: async (_params, { failures }) => {
-        if (failures === 0) throw new Error("the bell is stuck");
-        rang.push(clock.now());
-        return undefined;
-      },
-    },
-  });
-  const began = clock.now();
-  const first = await running(alarm, "a");
-  await pass(9 * MINUTE);
-  await first.stop();
-  clock.advance(3 * MINUTE);
-  const second = await running(alarm);
-  await settled();
-  expect(await second.read("a")).toMatchObject({ value: "ringing" });
-  await second.stop();
-  clock.advance(1_000);
-  const third = await running(alarm);
-  await settled();
-  expect(rang).toEqual([began + 12 * MINUTE + 1_000]);
-  await pass(5 * MINUTE - 1_001);
-  expect(await third.read("a")).toMatchObject({ value: "ringing" });
-  await pass(1);
-  expect(await third.read("a")).toMatchObject({ value: "off" });
 });
 
 const newer = (version: number, ran: string[]) =>

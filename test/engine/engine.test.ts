@@ -1,7 +1,7 @@
 /** The engine's promises, on the reference storage and a virtual clock. */
 import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { createEngine, startOf, workflow } from "paystate/engine";
+import { createEngine, workflow } from "paystate/engine";
 import { memoryStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -133,51 +133,5 @@ describe("an order runs to its end", () => {
     await engine.send(orders, "o1", { type: "CANCEL" });
     expect((await engine.send(orders, "o1", { type: "PAY" })).kind).toBe("ended");
     expect((await engine.send(orders, "o2", { type: "PAY" })).kind).toBe("absent");
-  });
-
-  test("of 50 racing senders of one event exactly one moves the instance", async () => {
-    const { engine, orders, ran } = await orderShop();
-    engine.run();
-    await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
-    const sent = await Promise.all(
-      Array.from({ length: 50 }, () => engine.send(orders, "o1", { type: "PAY" })),
-    );
-    expect(sent.filter(({ kind }) => kind === "stepped")).toHaveLength(1);
-    await engine.settled();
-    expect(ran.filter(({ effect }) => effect === "ship")).toHaveLength(1);
-    await engine.stop();
-  });
-
-  test("an id can be started once", async () => {
-    const { engine, orders } = await orderShop();
-    const request = startOf(orders, "o1", { orderId: "o1" });
-    expect(await engine.commit({ starts: [request] })).toEqual({ ok: true });
-    expect(await engine.commit({ starts: [request] })).toEqual({ ok: false, conflict: "exists", index: 0 });
-  });
-
-  test("E11: what a vanished process held is taken over when its lease has ended", async () => {
-    const storage = await memoryStorage();
-    const clock = virtualClock();
-    const gone = await orderShop(storage, clock);
-    await gone.engine.start(gone.orders, { id: "o1", input: { orderId: "o1" } });
-    await gone.engine.send(gone.orders, "o1", { type: "PAY" });
-    const held = await storage.claim({
-      holder: "gone",
-      now: clock.now(),
-      leaseMs: 15_000,
-      workflows: [gone.orders.key],
-      steps: 10,
-      free: 10,
-      limited: 10,
-      maxCrashes: 5,
-    });
-    expect(held.map(({ name }) => name)).toEqual(["ship"]);
-    const next = await orderShop(storage, clock);
-    next.engine.run();
-    await next.pass(14_999);
-    expect(next.ran).toEqual([]);
-    await next.pass(1);
-    expect(next.ran.map(({ effect }) => effect)).toEqual(["ship", "thank"]);
-    await next.engine.stop();
   });
 });

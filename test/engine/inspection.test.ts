@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { createWebSocketInspector } from "@statelyai/inspect";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { createMachine, type InspectionEvent } from "xstate";
-import { createEngine, workflow } from "../../src/engine/index.ts";
+import { type InspectionEvent } from "xstate";
+import { createEngine } from "../../src/engine/index.ts";
 import { silentLogger, type Logger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { turns } from "../kit/engine-world.ts";
@@ -67,34 +67,6 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
   }
 });
 
-test("of an instance that goes with its end the end is told, and a new one of its id is announced", async () => {
-  const machine = createMachine({
-    id: "brief",
-    initial: "open",
-    states: { open: { on: { CLOSE: "closed" } }, closed: { type: "final" } },
-  });
-  const brief = workflow(machine)({ version: 1, keepEnded: false, effects: {} });
-  const told: string[] = [];
-  const inspect = ({ type, ...rest }: InspectionEvent): void =>
-    void told.push("event" in rest ? `${type} ${rest.event.type}` : type);
-  const storage = await sqliteStorage(":memory:");
-  const engine = createEngine({ storage, workflows: [brief], clock: virtualClock(), inspect });
-  for (let lives = 0; lives < 2; lives += 1) {
-    await engine.start(brief, { id: "b", input: null });
-    await engine.send(brief, "b", { type: "CLOSE" });
-  }
-  const life = [
-    "@xstate.actor",
-    "@xstate.event xstate.init",
-    "@xstate.snapshot xstate.init",
-    "@xstate.event CLOSE",
-    "@xstate.snapshot CLOSE",
-  ];
-  expect(told).toEqual([...life, ...life]);
-  expect(await storage.history("b", { after: 0, limit: 9 })).toEqual([]);
-  await engine.stop();
-});
-
 test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
   const storage = await sqliteStorage(":memory:");
   const chart = parcels();
@@ -143,33 +115,6 @@ test("D82: an inspector whose promise rejects is logged, and ends no process", a
   await turns(2);
   expect(new Set(errors)).toEqual(new Set(["an inspector failed"]));
   expect(rejected).toEqual([]);
-});
-
-test("F10: a step that folds the history behind it is told as the event that made it", async () => {
-  const lamp = createMachine({
-    id: "lamp",
-    initial: "dark",
-    states: { dark: { on: { TURN: "lit" } }, lit: { on: { PRESS: "dark" } } },
-  });
-  const events: string[] = [];
-  const inspect = (told: InspectionEvent): void => {
-    if (told.type === "@xstate.event") events.push(told.event.type);
-  };
-  const flow = workflow(lamp)({
-    version: 1,
-    history: { keep: 10 }, // modules: folding
-  });
-  const engine = createEngine({
-    storage: await sqliteStorage(":memory:"),
-    workflows: [flow],
-    clock: virtualClock(),
-    inspect,
-  });
-  await engine.start(flow, { id: "l", input: undefined });
-  const sent = Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? "TURN" : "PRESS"));
-  for (const type of sent) await engine.send(flow, "l", { type });
-  expect((await engine.history("l")).map(({ event }) => event.type)).toContain("$folded"); // modules: folding
-  expect(events).toEqual(["xstate.init", ...sent]);
 });
 
 test("what is no inspector is refused with what would be right", async () => {

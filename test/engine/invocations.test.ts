@@ -52,7 +52,7 @@ function fetcher(fetch: (fetched: Fetched) => Promise<string>, hasOnError = true
   return { begun, fetches: workflow(chart)({ version: 1, actors: { fetch: {} } }), chart };
 }
 
-const { test, running, storage, settled, pass } = engineTest("invocations");
+const { test, running, settled, pass } = engineTest("invocations");
 
 test("D7 START old, CANCEL, START new while the old promise still runs: the new value wins, the old signal was aborted", async () => {
   const gates = { old: gate<string>(), new: gate<string>() };
@@ -81,39 +81,6 @@ test("a rejection goes to onError, with the error", async () => {
   expect(snapshot).toMatchObject({ value: "failed" });
   expect(snapshot?.context["error"]).toBeInstanceOf(TypeError);
   expect(snapshot?.context["error"]).toMatchObject({ message: "no network" });
-});
-
-test("without onError a rejection is tried again with growing pauses, under one key, and listed as failing", async () => {
-  let failures = 2;
-  const { begun, fetches } = fetcher(async () => {
-    if (failures-- > 0) throw new Error("no network");
-    return "value";
-  }, false);
-  const { send, read } = await running(fetches, "f");
-  await send(fetches, "f", { type: "START", url: "u" });
-  await settled();
-  expect(await read("f")).toMatchObject({ value: "fetching" });
-  expect(await storage.tasks({ order: "failing", least: 1, limit: 10 })).toMatchObject([
-    { instance: "f", kind: "invocation", lastError: "no network", failures: 1 },
-  ]);
-  await pass(1_000);
-  expect(begun).toHaveLength(2);
-  await pass(2_000);
-  expect(begun).toHaveLength(3);
-  expect(new Set(begun.map(({ key }) => key)).size).toBe(1);
-  expect(await read("f")).toMatchObject({ status: "done", output: { result: "value" } });
-});
-
-test("retries given for an actor come before onError", async () => {
-  const { chart, begun } = fetcher(() => Promise.reject(new Error("no network")));
-  const fetches = workflow(chart)({ version: 1, actors: { fetch: { retry: { atMost: 2 } } } });
-  const { send, read } = await running(fetches, "f");
-  await send(fetches, "f", { type: "START", url: "u" });
-  await pass(2_999);
-  expect(await read("f")).toMatchObject({ value: "fetching" });
-  await pass(1);
-  expect(begun).toHaveLength(3);
-  expect(await read("f")).toMatchObject({ value: "failed" });
 });
 
 test("D8 a process dies inside the promise: another runs it again under the same key, and its end is told once", async () => {

@@ -12,8 +12,7 @@ const LEASE = 15_000;
 const STEP = LEASE / 60;
 const isDone = { value: "done" };
 
-const { test, world, engine, running, clock, log, storage, open, settled, tasksOf, awaitsOutside } =
-  engineTest("leases");
+const { test, world, engine, running, clock, log, storage, open, settled } = engineTest("leases");
 
 /** Lets time pass in steps that each have their turns, and wait for what is asked meanwhile. */
 async function pass(ms: number, asked = (): number => 0): Promise<void> {
@@ -60,51 +59,6 @@ test("E11: a dead process loses its task to another one, and its late result cha
   expect(log.commits.filter(({ commit }) => commit.consumes?.task === task)).toHaveLength(1);
 });
 
-test("a holder that learns that its lease is lost aborts what it still does", async () => {
-  const frozen = virtualClock(clock.now());
-  let isAborted = false;
-  const jobs = job(async (_params, { signal, crashes }) =>
-    crashes > 0 ? "other" : untilAborted(signal, () => (isAborted = true)),
-  );
-  await running({ workflows: [jobs], clock: frozen }, "j");
-  const second = await running(jobs);
-  clock.advance(LEASE);
-  await second.settled();
-  expect(isAborted).toBe(false);
-  frozen.set(clock.now());
-  await until(() => isAborted);
-  await settled();
-  expect(await second.read("j")).toMatchObject(isDone);
-});
-
-test("a handler that takes an hour keeps its task as long as its process lives", async () => {
-  const hanging = gate<string>();
-  let [beats, runs] = [0, 0];
-  const slow = job(() => {
-    runs += 1;
-    return hanging.opened;
-  });
-  const beating = await open((real) => ({
-    heartbeat: (request) => real.heartbeat(request).finally(() => (beats += 1)),
-  }));
-  const holder = await running({ workflows: [slow], storage: beating }, "j");
-  const other = await running(slow);
-  for (let minute = 0; minute < 60; minute++) {
-    for (let third = 0; third < 12; third++) {
-      const before = beats;
-      clock.advance(LEASE / 3);
-      await until(() => beats > before);
-      // The next sleep is a turn of the event loop away.
-      await turns(5);
-    }
-    await other.settled();
-  }
-  expect(runs).toBe(1);
-  hanging.open("me");
-  await settled();
-  expect(await holder.read("j")).toMatchObject(isDone);
-});
-
 test("R34, D48: after a heartbeat that failed, or that a locked row was not seen by, the next one comes sooner", async () => {
   const hanging = gate<string>();
   const [from, beats] = [clock.now(), [] as number[]];
@@ -139,23 +93,6 @@ async function cutOff(run: (nth: number, signal: AbortSignal) => Promise<unknown
   return { state, holder, wire };
 }
 
-test("what could not be extended for a lease is aborted by its own process, and given back once the storage answers, as no crash", async () => {
-  let isAborted = false;
-  const cut = await cutOff(async (nth, signal) => {
-    if (nth === 1) await untilAborted(signal, () => (isAborted = true));
-  });
-  cut.wire.isCut = true;
-  await cut.wire.pass(LEASE - STEP);
-  expect(isAborted).toBe(false);
-  await cut.wire.pass(STEP);
-  expect(isAborted).toBe(true);
-  cut.wire.isCut = false;
-  await cut.wire.pass(LEASE);
-  await settled();
-  expect(await cut.holder.read("j")).toMatchObject(isDone);
-  expect(cut.state.crashes).toEqual([0, 0]);
-});
-
 test("what ends or fails in an outage is given back after it, however long it was, and no crash is counted", async () => {
   const gates = [gate(), gate(), gate(), gate()];
   const cut = await cutOff(async (nth) => {
@@ -174,38 +111,6 @@ test("what ends or fails in an outage is given back after it, however long it wa
   gates[3]?.open();
   await settled();
   expect(cut.state.crashes).toEqual([0, 0, 0, 0]);
-});
-
-test("a stop gives back what an outage has aborted before, and that ends while the stop waits", async () => {
-  const ending = gate();
-  const cut = await cutOff(async () => {
-    await ending.opened;
-    throw new Error("ended late");
-  });
-  cut.wire.isCut = true;
-  await cut.wire.pass(2 * LEASE);
-  cut.wire.isCut = false;
-  await cut.wire.pass(LEASE);
-  const stopped = cut.holder.stop({ timeoutMs: 10_000 });
-  await turns(20);
-  ending.open();
-  await stopped;
-  expect(await tasksOf("j")).toMatchObject([{ isHeld: false, crashes: 0 }]);
-  awaitsOutside("j");
-});
-
-test("an error whose text no database stores is a failure like any other", async () => {
-  let runs = 0;
-  const odd = job(async () => {
-    if ((runs += 1) === 1) throw new Error("\ud800 of a payee's name");
-    return "again";
-  });
-  const one = await running(odd, "j");
-  await settled();
-  expect(await tasksOf("j")).toMatchObject([{ isHeld: false, failures: 1, crashes: 0 }]);
-  clock.advance(2_000);
-  await settled();
-  expect(await one.read("j")).toMatchObject(isDone);
 });
 
 test("a storage that answers no heartbeat at all: each run is aborted as its own lease ends", async () => {
@@ -332,35 +237,6 @@ test("a process that slept through its lease takes its own task again, once, and
   await stopped;
   await settled();
   expect(await endings()).toEqual(['{"type":"DONE","by":"run 1"}']);
-});
-
-test("D45: a task that ends its holder is set aside behind five counted deaths, the first not counted, and others go on", async () => {
-  const seen: number[] = [];
-  const never = gate<undefined>();
-  const deadly = job(async ({ id }, { crashes }) => {
-    if (id === "harmless") return id;
-    seen.push(crashes);
-    return never.opened;
-  });
-  const dead = () => storage.tasks({ order: "dead", limit: 10 });
-  for (let life = 0; life < 8; life++) {
-    await running(
-      { workflows: [deadly], clock: virtualClock(clock.now()) },
-      ...(life === 0 ? ["poison"] : []),
-    );
-    // The seventh sets it aside; nothing is left for the eighth.
-    await until(async () => (life < 6 ? seen.length > life : (await dead()).length > 0));
-    await turns(50);
-    clock.advance(LEASE);
-  }
-  expect(seen).toEqual([0, 1, 2, 3, 4, 5]);
-  expect((await dead()).map(({ id }) => id)).toEqual([await taskIdAt(storage, "poison")]);
-  const survivor = await running(deadly, "harmless");
-  await survivor.settled();
-  expect(await survivor.read("harmless")).toMatchObject(isDone);
-  never.open(undefined);
-  await settled();
-  awaitsOutside("poison");
 });
 
 test.each(["claim", "load"] as const)(

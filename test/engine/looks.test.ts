@@ -2,7 +2,6 @@
 // modules: watching
 import { expect } from "vitest";
 import type { PollContext, Watcher, WatchRecord } from "paystate/engine";
-import { recorder } from "../core/recorder.ts";
 import { gate, turns, until } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 import { harbour } from "./harbour.ts";
@@ -15,7 +14,6 @@ const seen = (instance: string): { instance: string; event: { type: "SEEN" } } =
 });
 const names = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `s${String(index).padStart(2, "0")}`);
-const keysOf = (watches: readonly WatchRecord[]): string[] => watches.map(({ key }) => key);
 
 /** Lets time pass in small steps, and everything happen that follows from each. */
 async function live(clock: VirtualClock, ms: number, step = 50): Promise<void> {
@@ -66,36 +64,6 @@ test("a look that is cut off has told what it told, finishes what is on its way,
   for (const ship of ships) expect(await read(ship)).toMatchObject({ value: "arrived" });
   // In their order, and each once.
   expect(asked).toEqual(ships);
-});
-
-test("a look that throws half-way has told what it told; the rest waits for the interval and counts as not looked at", async () => {
-  const asked: string[][] = [];
-  const broken: Watcher = {
-    intervalMs: 5_000,
-    poll: async (watches, look) => {
-      asked.push(keysOf(watches));
-      await look.tell(watches.slice(0, 1).map(({ instance }) => seen(instance)));
-      throw new Error("the telescope broke");
-    },
-  };
-  const logged = recorder();
-  const { read, watching } = await looking(broken, ["a", "b", "c"], { logger: logged.logger });
-  await until(() => asked.length === 1);
-  await live(clock, 4_950);
-  expect(await read("a")).toMatchObject({ value: "arrived" });
-  expect(await read("b")).toMatchObject({ value: "expecting" });
-  expect(asked).toEqual([["a", "b", "c"]]);
-  expect(watching()["horizon"]).toEqual({ watched: 2, oldestMs: 4_950, lateMs: 0 });
-  await live(clock, 1_000);
-  expect(asked).toEqual([
-    ["a", "b", "c"],
-    ["b", "c"],
-  ]);
-  await live(clock, 1_000);
-  expect(watching()["horizon"]).toEqual({ watched: 1, oldestMs: 6_950, lateMs: 1_950 });
-  // Said once, not at every look.
-  expect(logged.lines.map(({ level }) => level)).toEqual(["warn", "debug"]);
-  awaitsOutside("c");
 });
 
 test("a batch whose answer does not come keeps no other from its turn, nor new watches from theirs", async () => {
@@ -170,28 +138,6 @@ test("stop() tells looks that their time is over, waits for what is on its way, 
   await stopped;
   expect(await read("s")).toMatchObject({ value: "arrived" });
   expect(looks).toHaveLength(1);
-});
-
-test("what a look finds out after stop() has given it up is not committed any more", async () => {
-  const answer = gate();
-  let late: readonly unknown[] | null = null;
-  const watcher: Looker = {
-    poll: async (watches, look) => {
-      await answer.opened;
-      late = await look.tell(allSeen(watches));
-      return [];
-    },
-  };
-  const { read, stop } = await looking(watcher, ["s"]);
-  await turns(20);
-  const stopped = stop({ timeoutMs: 1_000 });
-  await live(clock, 1_000);
-  await stopped;
-  answer.open();
-  await until(() => late !== null);
-  expect(late).toEqual([seen("s")]);
-  expect(await read("s")).toMatchObject({ value: "expecting" });
-  awaitsOutside("s");
 });
 
 test("what could not be handed over is answered to the look, and told when it can be", async () => {

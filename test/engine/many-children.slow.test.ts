@@ -167,31 +167,6 @@ test("D18: what comes before all children have begun waits for them, also when i
   ]);
 });
 
-test("D18: the ids of children are used again, also where others have them", async () => {
-  const one = await running({ workflows: [whole, workflow(part)({ version: 1 })] }, "w");
-  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
-  await settled();
-  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
-  await settled();
-  expect(heard((await one.read("w"))?.context).length).toBe(2 * 299);
-  for (const n of [0, 270, 299]) {
-    expect(await storage.load(`w/part-${n}~2`)).toMatchObject({ status: "done" });
-  }
-  awaitsOutside("w");
-});
-
-test("D18: an engine that stops before all have begun leaves the rest to the next one", async () => {
-  const one = await engine(whole, "w");
-  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
-  await one.stop();
-  const two = await running(whole);
-  await settled();
-  expect(await two.read("w/part-299")).toMatchObject({ status: "active" });
-  await two.send(whole, "w", { type: "HALT" });
-  await settled();
-  awaitsOutside("w");
-});
-
 const runs = [
   ["in their order", (n: number) => n, 600],
   ["and one that throws alone is left over", (n: number) => (n === 400 ? Number.NaN : n), 400],

@@ -3,7 +3,6 @@ import { setup } from "xstate";
 import { expect } from "vitest";
 import { workflow, type TellParams } from "paystate/engine";
 import { gate, until } from "../kit/engine-world.ts";
-import { counters } from "./counter.ts";
 import { family } from "./family.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
@@ -37,21 +36,6 @@ test("a parent starts 40 children, one fails, and each tells it once", async () 
   ).toEqual(Array.from({ length: 40 }, (_, index) => `payroll/${index}`).toSorted());
 });
 
-test("E11: two engines share the children, and each child works once", async () => {
-  const worked: string[] = [];
-  const workflows = family(async ({ id }) => {
-    worked.push(id);
-    return { event: { type: "DONE" } };
-  });
-  const [one, other] = [await engine({ workflows, slots: 4 }), await engine({ workflows, slots: 4 })];
-  one.run();
-  other.run();
-  await one.start(workflows[0], { id: "p", input: { id: "p", children: 30 } });
-  await pass(2 * MINUTE);
-  expect(await other.read("p")).toMatchObject({ value: "settled", context: { paid: 30 } });
-  expect(worked.toSorted()).toEqual(Array.from({ length: 30 }, (_, index) => `p/${index}`).toSorted());
-});
-
 test.each([
   { type: "DONE", way: "comes back as otherwise", value: "orphaned" },
   { type: "BROKE", way: "is dropped where there is no otherwise", value: "failed" },
@@ -81,29 +65,6 @@ test("a message to somebody who is not there yet waits with growing pauses and i
   await pass(MINUTE);
   expect(await read("late")).toMatchObject({ value: "settled", context: { paid: 1 } });
   awaitsOutside("late/0");
-});
-
-test("starting somebody who is there already changes nothing", async () => {
-  const [parent, child] = family(async () => ({ event: { type: "DONE" } }));
-  const { run, start, read } = await engine({ workflows: [parent, child] });
-  await start(child, { id: "p/0", input: { id: "p/0", parent: "p" } });
-  await start(parent, { id: "p", input: { id: "p", children: 1 } });
-  run();
-  await settled();
-  expect(await read("p")).toMatchObject({ value: "settled", context: { paid: 1 } });
-  await pass(MINUTE);
-});
-
-test("of 150 racing senders of an event that always counts, each is counted", async () => {
-  const [one, other] = [await engine(counters), await engine(counters)];
-  await one.start(counters, { id: "c", input: undefined });
-  await Promise.all(
-    Array.from({ length: 150 }, (_, index) =>
-      (index % 5 === 0 ? other : one).send(counters, "c", { type: "ADD" }),
-    ),
-  );
-  expect(await one.read("c")).toMatchObject({ context: { count: 150 } });
-  awaitsOutside("c");
 });
 
 test("an effect of the final state runs, and what it brings back of events is dropped", async () => {

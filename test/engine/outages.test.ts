@@ -64,34 +64,6 @@ test("D2: two living processes without a storage for longer than a lease: all fo
   expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
 });
 
-test("D2: where one process alone is cut off, its tasks go to another, each once", async () => {
-  const { begun, aborted, finish, jobs } = new Hands();
-  const [cut, whole] = [new Wire(world, STEP), new Wire(world, STEP)];
-  const holder = await running({ workflows: [jobs], storage: await cut.storage() });
-  for (const id of names) await holder.start(jobs, { id, input: { id } });
-  await cut.idle();
-  const other = await running({ workflows: [jobs], storage: await whole.storage() });
-  const pass = async (ms: number): Promise<void> => {
-    for (let passed = 0; passed < ms; passed += STEP) {
-      await cut.pass(STEP);
-      await whole.idle();
-    }
-  };
-  await pass(10_000);
-  cut.isCut = true;
-  await pass(OUTAGE);
-  expect(begun).toEqual([...names, ...names]);
-  cut.isCut = false;
-  await pass(LEASE);
-  expect(aborted).toEqual(names);
-  expect(await standing()).toEqual({ held: 40, suspects: 40 });
-  finish.open();
-  await world.settled();
-  expect(begun).toEqual([...names, ...names]);
-  for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
-  expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
-});
-
 test("D49: of four sends to one instance none waits for longer than the first while the storage is away", async () => {
   const types = { context: {} as { sum: number }, events: {} as { type: "ADD" } };
   const chart = setup({ types }).createMachine({

@@ -89,30 +89,6 @@ test("a dead letter is listed, not tried by itself, and done at once after retry
   expect(await living.history("j")).toHaveLength(2);
 });
 
-test("a failing task is listed with its error and tried at once after retry; one that has not failed is not", async () => {
-  let failures = 0;
-  let isBroken = true;
-  const jobs = job(async () => {
-    if (!isBroken) return "me";
-    failures += 1;
-    throw new Error("no paper");
-  });
-  const one = await engine(jobs, "j");
-  const task = await taskIdAt(one, "j");
-  expect(await one.retry(task)).toBe(false);
-  expect(await one.failingTasks()).toEqual([]);
-  one.run();
-  await pass(60_000);
-  expect(await one.failingTasks()).toMatchObject([
-    { id: task, failures, lastError: expect.stringContaining("no paper") as string },
-  ]);
-  expect(await one.drop(task)).toBe(false);
-  isBroken = false;
-  expect(await one.retry(task)).toBe(true);
-  await one.settled();
-  expect(await one.read("j")).toMatchObject({ value: "done" });
-});
-
 test("D3: an effect that throws again and again, and a message to an absent instance: each is warned of once, and listed", async () => {
   const calling = setup({
     types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
@@ -209,25 +185,6 @@ test("an instance of a chart that this engine does not have is neither stopped n
   const stranger = await engine({ workflows: [] });
   await expect(stranger.stopInstance("h")).rejects.toBeInstanceOf(UnknownWorkflow);
   expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
-});
-
-test("an instance is removed with its history once it has ended and nothing of it is pending", async () => {
-  const one = await engine(hangings, "h");
-  expect(await one.removeInstance("none")).toBe("absent");
-  expect(await one.removeInstance("h")).toBe("active");
-  expect(await one.stopInstance("h")).toBe("stopped");
-  expect(await one.removeInstance("h/child")).toBe("active");
-  one.run();
-  await one.settled();
-  expect(await one.removeInstance("h/child")).toBe("removed");
-  expect(await one.removeInstance("h")).toBe("removed");
-  expect(await one.read("h")).toBeNull();
-  expect(await one.history("h")).toEqual([]);
-  // The id is free, and nothing of the old one is remembered.
-  expect(await one.start(hangings, { id: "h", input: undefined })).toEqual({ ok: true });
-  expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
-  expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "stepped" });
-  await one.settled();
 });
 
 test("what has ended and still has an effect to do is not removed before it is done", async () => {

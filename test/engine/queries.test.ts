@@ -12,7 +12,6 @@ import {
   type StartRefusal,
   workflow,
 } from "paystate/engine";
-import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { type HostConnection, type HostDatabase, hostDatabases } from "./host-world.ts";
@@ -107,39 +106,6 @@ describe.each(hostDatabases)("queries of a chart on $name", ({ name, make }) => 
     expect(await storage.tasks({ order: "instance", instance: "b", limit: 10 })).toEqual([]);
   });
 
-  test("F3: where the handler says nothing of a refusal it looks again at once, where it says no event it fails", async () => {
-    await host.ask(`insert into ${database.orders} (id) values ('1A')`);
-    let looks = 0;
-    const looking = bookings(() => {
-      looks += 1;
-      return looks === 1 ? { queries: [seat("1A")] } : { event: { type: "TAKEN", by: "a look" } };
-    });
-    const engine = engineOf(looking);
-    await start(engine, looking, "a");
-    await engine.settled();
-    expect((await engine.read(looking, "a"))?.value).toBe("refused");
-    await engine.stop();
-
-    let runs = 0;
-    const failing = bookings((id, failures) => {
-      runs += 1;
-      return failures === 0
-        ? { queries: [seat(id)], event: { type: "RESERVED" }, refused: () => undefined }
-        : { queries: [seat("1B")], event: { type: "RESERVED" } };
-    });
-    const other = engineOf(failing);
-    await start(other, failing, "b");
-    await other.settled();
-    const [task] = await storage.tasks({ order: "instance", instance: "b", limit: 10 });
-    expect(task?.failures).toBe(1);
-    expect(task?.lastError).toContain('"kind":"unique"');
-    clock.set(clock.now() + 1_200);
-    await other.settled();
-    expect(runs).toBe(2);
-    expect(await seats()).toEqual(["1A", "1B"]);
-    expect((await other.read(failing, "b"))?.value).toBe("reserved");
-  });
-
   test("F3: what project returns is there with each step, and where it is refused so is the step", async () => {
     const booking = bookings(
       () => ({ event: { type: "RESERVED" }, queries: [seat("own")] }),
@@ -204,23 +170,4 @@ describe.each(hostDatabases)("queries of a chart on $name", ({ name, make }) => 
     await host.ask("commit");
     expect([await seats(), await engine.read(booking, "a")]).toEqual([[], null]);
   });
-});
-
-test("F3: a wrong outcome is named before anything happens", async () => {
-  const clock = virtualClock();
-  const wrong: readonly (readonly [object, RegExp])[] = [
-    [{ queries: { sql: "" } }, /outcome\.queries: expected a list/],
-    [{ refused: "TAKEN" }, /outcome\.refused: expected a function/],
-  ];
-  for (const [outcome, says] of wrong) {
-    const storage = await sqliteStorage(":memory:");
-    const booking = bookings(() => outcome);
-    const engine = createEngine({ storage, workflows: [booking], clock, logger: silentLogger });
-    engine.run();
-    await engine.start(booking, { id: "a", input: { seat: "1A" } });
-    await engine.settled();
-    const [task] = await storage.tasks({ order: "instance", instance: "a", limit: 10 });
-    expect(task?.lastError).toMatch(says);
-    await engine.stop();
-  }
 });

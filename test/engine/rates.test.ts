@@ -9,7 +9,6 @@ import type { AnyCommit } from "../../storage/storage.ts";
 import { storedStarts } from "../../src/engine/modules/rates/rate-limit.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { givenLimits, limitsFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
-import { gate } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import { handlerOf, jobChart, type Work } from "./job.ts";
 import { engineTest } from "../kit/engine-test.ts";
@@ -24,8 +23,7 @@ const rated = (run: Work, limit: OwnLimit<{ readonly id: string }>) =>
 const mostWithin = (ms: number, moments: readonly number[]): number =>
   Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + ms).length));
 
-const { test, engine, running, clock, storage, open, settled, pass, tasksOf, awaitsOutside } =
-  engineTest("rates");
+const { test, engine, running, clock, storage, open, settled, pass, tasksOf } = engineTest("rates");
 
 test("F5: a rate of ten a second never sends eleven within a second from two engines, in the order of asking", async () => {
   const begun: { id: string; at: number }[] = [];
@@ -101,54 +99,6 @@ test("F5: a run whose process died between the commit of its start and its handl
   expect(mostWithin(10 * SECOND, begun)).toBeLessThanOrEqual(2);
 });
 
-test("F5: a run that is tried again is a start, and one that waits for its place has not failed", async () => {
-  const begun: { id: string; at: number; failures: number }[] = [];
-  const limited = rated(
-    async ({ id }, { failures }) => {
-      begun.push({ id, at: clock.now(), failures });
-      if (id === "fails" && failures === 0) throw new Error("no");
-      return { event: { type: "DONE", by: id } };
-    },
-    { key: "stripe", atMost: 1, rate: { count: 1, perMs: 5 * SECOND } },
-  );
-  const one = await running(limited);
-  const from = clock.now();
-  for (const id of ["fails", "next"]) await one.start(limited, { id, input: { id } });
-  await pass(500);
-  const [waits] = await tasksOf("next");
-  expect(waits).toMatchObject({ failures: 0, lastError: null, visibleAt: from + 5 * SECOND });
-  await pass(20 * SECOND);
-  expect(begun).toEqual([
-    { id: "fails", at: from, failures: 0 },
-    { id: "next", at: from + 5 * SECOND, failures: 0 },
-    { id: "fails", at: from + 10 * SECOND, failures: 1 },
-  ]);
-});
-
-test("F5: of two keys the second alone is full, and others of the first go on", async () => {
-  const begun: { id: string; at: number }[] = [];
-  const limited = rated(
-    async ({ id }) => {
-      begun.push({ id, at: clock.now() });
-      return { event: { type: "DONE", by: id } };
-    },
-    ({ id }) => [
-      { key: "account", atMost: 1 },
-      { key: `hook ${id.slice(0, 1)}`, atMost: 1, rate: { count: 1, perMs: SECOND } },
-    ],
-  );
-  const one = await running(limited);
-  const from = clock.now();
-  for (const id of ["a1", "a2", "a3", "b1"]) await one.start(limited, { id, input: { id } });
-  await pass(3 * SECOND);
-  expect(begun.map(({ id, at }) => [id, at - from])).toEqual([
-    ["a1", 0],
-    ["b1", 0],
-    ["a2", SECOND],
-    ["a3", 2 * SECOND],
-  ]);
-});
-
 test("F5: a promise begins under its rate, and one after the clock was set back is not kept waiting by it", async () => {
   const begun: number[] = [];
   const chart = setup({
@@ -203,32 +153,6 @@ test("D93: what others have begun while a process was frozen on its way to a rat
   await one.start(limited, { id: "b", input: { id: "b" } });
   await pass(120 * SECOND);
   expect(begun.map((at) => at - from)).toEqual([70 * SECOND, 130 * SECOND]);
-});
-
-test("D7: a promise whose state was left while it waited for its rate does not begin", async () => {
-  let begun = 0;
-  const chart = setup({ actors: { fetch: fromPromise(async () => void (begun += 1)) } }).createMachine({
-    id: "fetcher",
-    initial: "fetching",
-    states: { fetching: { invoke: { src: "fetch" }, on: { CANCEL: "idle" } }, idle: {} },
-  });
-  const limit = { key: "fetches", atMost: 1, rate: { count: 1, perMs: SECOND } };
-  const fetches = workflow(chart)({ version: 1, actors: { fetch: { limit } } });
-  const [asked, answered] = [gate(), gate()];
-  const handle = await open();
-  const find: typeof handle.find = async (query) => {
-    if (query.table.name !== storedStarts.name) return handle.find(query);
-    asked.open();
-    await answered.opened;
-    return handle.find(query);
-  };
-  const one = await running({ storage: { ...handle, find }, workflows: [fetches] }, "f");
-  await asked.opened;
-  await one.send(fetches, "f", { type: "CANCEL" });
-  answered.open();
-  await settled();
-  expect(begun).toBe(0);
-  awaitsOutside("f");
 });
 
 it("a rate that is none is refused with its field, at registration or where a function returns it", async () => {

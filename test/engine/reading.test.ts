@@ -1,13 +1,7 @@
 /** Failures in the open: what can be read of instances while they run, wait, fail and end. */
 import { expect, it } from "vitest";
 import { fromPromise, setup } from "xstate";
-import {
-  StateNotReached,
-  workflow,
-  type Clock,
-  type InstanceList,
-  type InstanceQuery,
-} from "paystate/engine";
+import { StateNotReached, workflow, type InstanceList, type InstanceQuery } from "paystate/engine";
 import { instanceReads } from "../../src/engine/reading/reads.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { turns } from "../kit/engine-world.ts";
@@ -100,22 +94,6 @@ it("a rare state among very many is found in calls that each look at 1,000 insta
   } while (after !== null);
   expect(found).toEqual([...rare]);
 });
-
-/** The same clock, and how many sleep by it. */
-function counted(clock: Clock): { readonly clock: Clock; sleepers(): number } {
-  let sleeping = 0;
-  return {
-    sleepers: () => sleeping,
-    clock: {
-      now: () => clock.now(),
-      async sleep(ms, signal) {
-        sleeping += 1;
-        await clock.sleep(ms, signal);
-        sleeping -= 1;
-      },
-    },
-  };
-}
 
 const { test, engine, running, clock, pass, awaitsOutside } = engineTest("reading");
 
@@ -223,63 +201,6 @@ test("list pages over workflow, state, status and what fails, each instance once
   await expect(list({ limit: 1_001 })).rejects.toThrow("limit 1001: expected a whole number from 1 to 1000");
 });
 
-test("a page after an instance that has ended meanwhile skips none of the others", async () => {
-  const { start, send, list } = await engine({ workflows: [checkouts], watchers });
-  for (const id of ["a", "b", "c"]) await start(checkouts, { id, input: { card: id } });
-  const wanted = { workflow: "checkout", limit: 1 };
-  const { next } = await list(wanted);
-  for (const id of ["a", "b", "c"]) if (id !== "b") await send(checkouts, id, { type: "LEAVE" });
-  const rest = await list({ ...wanted, limit: 9, ...(next === null ? {} : { after: next }) });
-  expect(rest.instances.map(({ id }) => id)).toEqual(["b", "a", "c"]);
-  await send(checkouts, "b", { type: "LEAVE" });
-});
-test("it sees a state of this process's commits even where it lasts for a moment", async () => {
-  const { clock: watched, sleepers } = counted(clock);
-  const { start, send, waitFor } = await engine({ workflows: [checkouts], watchers, clock: watched });
-  // Neither exists yet.
-  const cash = waitFor(checkouts, "c", { state: "paying.cash" }, { mustExist: false });
-  const final = waitFor(checkouts, "c", "final", { mustExist: false });
-  await turns(5);
-  await start(checkouts, { id: "c", input: { card: "7" } });
-  await Promise.all([
-    send(checkouts, "c", { type: "CASH" }),
-    send(checkouts, "c", { type: "ROUND" }),
-    send(checkouts, "c", { type: "LEAVE" }),
-  ]);
-  expect(await cash).toMatchObject({ value: { paying: "cash" }, context: { card: "7" } });
-  expect(await final).toMatchObject({ value: "left", output: { paid: 10n } });
-  expect(await waitFor(checkouts, "c", "final")).toMatchObject({ status: "done" });
-  await turns(5);
-  expect(sleepers()).toBe(0);
-});
-
-test("it looks for what another process commits, and rejects when the end comes without the state", async () => {
-  const { waitFor } = await engine({ workflows: [], pollMs: 500 });
-  const other = await engine({ workflows: [checkouts], watchers });
-  await other.start(checkouts, { id: "c", input: { card: "7" } });
-  const cash = waitFor(checkouts, "c", { state: "paying.cash" });
-  let isOver = false;
-  const never = waitFor(checkouts, "c", { state: "paying.round" })
-    .catch((error: unknown) => error)
-    .finally(() => (isOver = true));
-  await turns(50);
-  await other.send(checkouts, "c", { type: "CASH" });
-  await turns(50);
-  clock.advance(500);
-  expect(await cash).toMatchObject({ value: { paying: "cash" } });
-  await turns(50);
-  expect(isOver).toBe(false);
-  await other.send(checkouts, "c", { type: "LEAVE" });
-  await turns(50);
-  clock.advance(500);
-  const error = await never;
-  expect(error).toBeInstanceOf(StateNotReached);
-  expect(error).toMatchObject({
-    message: 'instance c has ended (done) in another state than "paying.round"',
-    snapshot: { value: "left" },
-  });
-});
-
 test("D75: it sees a state that another process made and left between two looks, and resolves with what is there now", async () => {
   const { waitFor } = await engine({ workflows: [], pollMs: 500 });
   const other = await engine({ workflows: [checkouts], watchers });
@@ -325,18 +246,4 @@ test("D63: an instance that does not exist, or is removed meanwhile, is told of 
   expect(await other.removeInstance("c")).toBe("removed");
   clock.advance(500);
   expect(await over).toContain("there is no instance c");
-});
-
-test("it ends with the signal's reason, at once, and leaves nothing behind", async () => {
-  const { clock: watched, sleepers } = counted(clock);
-  const { waitFor } = await engine({ workflows: [], clock: watched });
-  const enough = new AbortController();
-  const waiting = waitFor(checkouts, "none", "final", { signal: enough.signal, mustExist: false });
-  await turns(50);
-  expect(sleepers()).toBe(1);
-  enough.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow("enough");
-  await expect(waitFor(checkouts, "none", "final", { signal: enough.signal })).rejects.toThrow("enough");
-  await turns(5);
-  expect(sleepers()).toBe(0);
 });

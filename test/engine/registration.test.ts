@@ -297,10 +297,4 @@ describe("createEngine()", () => {
       "watchers.sky: watching@1 watches it, no watcher polls it",
     ]);
   });
-
-  test("takes two versions of one chart side by side", async () => {
-    const second = register(plain.machine, { version: 2 });
-    const storage = await sqliteStorage(":memory:");
-    expect(() => createEngine({ storage, workflows: [plain, second] })).not.toThrow();
-  });
 });

@@ -82,7 +82,7 @@ async function passed(engine: Standing, clock: VirtualClock): Promise<void> {
   throw new Error("no pass came to its end");
 }
 
-const { test, engine, running, clock, storage, open, settled, pass, tasksOf, awaitsOutside } =
+const { test, engine, running, clock, storage, settled, pass, tasksOf, awaitsOutside } =
   engineTest("retention");
 
 test("what has ended goes with its history when it is old enough, archived before, and not sooner", async () => {
@@ -115,29 +115,6 @@ test("what has ended goes with its history when it is old enough, archived befor
   expect((await keeping.read("young"))?.status).toBe("done");
 });
 
-test("F10: what has ended goes, too, where its history was folded more than once", async () => {
-  const archived: ArchivedInstance[] = [];
-  const long = workflow(tallies.machine)({
-    version: 1,
-    history: { keep: 10 }, // modules: folding
-  });
-  const keeping = await running({
-    workflows: [long],
-    keep: { finished: "2h" },
-    archive: async (instances) => void archived.push(...instances),
-  });
-  await keeping.start(long, { id: "t", input: { owner: "ada" } });
-  for (let n = 0; n < 40; n++) await keeping.send(long, "t", { type: "ADD" });
-  await keeping.send(long, "t", { type: "END" });
-  await settled();
-  const history = await keeping.history("t");
-  expect(history[0]?.version).toBeGreaterThan(1); // modules: folding
-  clock.advance(2 * HOUR);
-  await passed(keeping, clock);
-  expect(archived.map(({ id, history: rows }) => [id, rows.length])).toEqual([["t", history.length]]);
-  expect([await keeping.read("t"), await keeping.history("t")]).toEqual([null, []]);
-});
-
 test("D35: by a clock that was put on nothing is removed until it has gone on for an hour", async () => {
   const keeping = await running({ workflows: [jobs], keep: { finished: "90d" } }, "j");
   await settled();
@@ -154,24 +131,6 @@ test("D35: by a clock that was put on nothing is removed until it has gone on fo
   await passed(keeping, clock);
   expect(await keeping.read("j")).toBeNull();
   expect((await keeping.retention()).error).toBeNull();
-});
-
-test("a process that knew an instance takes its id, used again after the removal, for another life", async () => {
-  awaitsOutside("t");
-  const knowing = await engine(tallies);
-  const keeping = await engine({ workflows: [tallies], storage: await open(), keep: { finished: "1h" } });
-  await knowing.start(tallies, { id: "t", input: { owner: "first" } });
-  await knowing.send(tallies, "t", { type: "ADD" });
-  await keeping.send(tallies, "t", { type: "END" });
-  keeping.run();
-  clock.advance(HOUR);
-  await passed(keeping, clock);
-  expect(await keeping.read("t")).toBeNull();
-  await keeping.start(tallies, { id: "t", input: { owner: "second" } });
-  await keeping.send(tallies, "t", { type: "ADD" });
-  // The same version as that at which the process has known the first one.
-  await knowing.send(tallies, "t", { type: "ADD" });
-  expect((await keeping.read("t"))?.context).toEqual({ owner: "second", count: 2 });
 });
 
 test("while the archive throws nothing is removed, which is logged once and shown", async () => {
@@ -201,22 +160,6 @@ test("while the archive throws nothing is removed, which is logged once and show
   await passed(keeping, clock);
   expect(await keeping.read("j")).toBeNull();
   expect(await keeping.retention()).toMatchObject({ error: null, removed: 1, oldestFinishedMs: null });
-});
-
-test("a finished child stays as long as its parent lives", async () => {
-  const keeping = await running({ workflows: [parents], keep: { finished: HOUR } }, "p");
-  await pass(1_000);
-  clock.advance(5 * HOUR);
-  await passed(keeping, clock);
-  expect((await keeping.read("p/child"))?.status).toBe("done");
-  await keeping.send(parents, "p", { type: "CLOSE" });
-  await keeping.settled();
-  await passed(keeping, clock);
-  // The child is old enough now that its parent has ended; the parent is not.
-  expect([await keeping.read("p/child"), (await keeping.read("p"))?.status]).toEqual([null, "done"]);
-  clock.advance(HOUR);
-  await passed(keeping, clock);
-  expect(await keeping.read("p")).toBeNull();
 });
 
 test("D50: a damaged instance stays and is named, all others go, and its id starts again once it is removed", async () => {
@@ -315,31 +258,6 @@ test("what comes back to an instance that was removed is dropped, and fails no t
   expect((await keeping.read("late"))?.status).toBe("done");
   expect(await keeping.failingTasks()).toEqual([]);
   expect(await tasksOf("s")).toEqual([]);
-});
-
-test("of two engines one at a time removes, and each instance is archived once", async () => {
-  const archived: string[] = [];
-  const options = {
-    workflows: [jobs],
-    keep: { finished: "1h" },
-    archive: (instances: readonly ArchivedInstance[]) => void archived.push(...instances.map(({ id }) => id)),
-  } as const;
-  const both = [await engine(options), await engine(options)];
-  for (const each of both) each.run();
-  const ids = Array.from({ length: 70 }, (_, index) => `j${index}`);
-  for (const id of ids) await both[0]?.start(jobs, { id, input: { id } });
-  await settled();
-  clock.advance(HOUR);
-  clock.advance(PASS);
-  const removedBy = () => Promise.all(both.map(async (each) => (await each.retention()).removed));
-  while ((await removedBy()).reduce((sum, each) => sum + each) < ids.length) {
-    await turns(3);
-    clock.advance(20);
-  }
-  expect(archived.toSorted()).toEqual(ids.toSorted());
-  const everything = { order: "ended" as const, until: Number.MAX_SAFE_INTEGER, after: null, limit: 1 };
-  expect(await storage.list(everything)).toEqual([]);
-  expect(new Set(await removedBy())).toEqual(new Set([0, 70]));
 });
 
 test("R35: stopped between two batches, it gives its turn to another at once", async () => {

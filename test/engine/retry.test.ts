@@ -96,17 +96,6 @@ test.each([
   awaitsOutside("a");
 });
 
-test("D59 a promise without onError that was tried as often as it says is a dead letter, and one that says nothing goes on", async () => {
-  const thrown = new Error("no network");
-  const bounded = asking({ atMost: 2 }, { thrown, hasOnError: false });
-  const { start, deadLetters } = await running(bounded.asks);
-  await start(bounded.asks, { id: "a", input: undefined });
-  await pass(10 * MINUTE);
-  expect(bounded.calls()).toBe(3);
-  expect(await deadLetters()).toMatchObject([{ failures: 3, lastError: "no network" }]);
-  awaitsOutside("a");
-});
-
 /** An order with lines, each of which is booked by a promise two machines below. */
 const booking = setup({
   types: { input: {} as { sku: string }, context: {} as { sku: string } },

@@ -89,21 +89,6 @@ test("does the work of these, polls nothing, and leaves what is left of the othe
   }
 });
 
-test("makes steps of the others all the same, and what these arm waits", async () => {
-  const { letters, money, options, done } = scene();
-  const only = await engine(options);
-  only.run({ only: [letters] });
-  await only.start(money, { id: "m", input });
-  expect((await only.send(money, "m", { type: "GO" })).kind).toBe("stepped");
-  clock.advance(5 * SECOND);
-  await only.settled();
-  expect((await only.read("m"))?.value).toBe("gone");
-  expect(done).toEqual([]);
-  only.run();
-  await only.settled();
-  expect(done).toEqual(["m", "m"]);
-});
-
 test("is not narrowed once it runs whole, and can begin with some again after a stop", async () => {
   const { letters, money, options, done } = scene();
   const whole = await running(options);

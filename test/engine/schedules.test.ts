@@ -4,13 +4,10 @@ import { expect, it } from "vitest";
 import { createEngine, InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { createMachine } from "xstate";
-import { SCHEDULES, storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
-import { commitOne } from "../../storage/decided.ts";
 import { everyAdapter, inMemory } from "../kit/adapters.ts";
 import { lent, testIn } from "../kit/engine-test.ts";
 import { drawn } from "../kit/thorough.ts";
 import {
-  DAY,
   HOUR,
   inScheduleWorld,
   MINUTE,
@@ -63,27 +60,10 @@ test("an earlier deployment does not take a schedule back", async () => {
   expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
 });
 
-test("a later version of the workflow is a later deployment", async () => {
-  const early = await begun();
-  const next = workflow(createMachine({ id: "run" }))({ version: 2 });
-  const late = await world.begin(undefined, [next]);
-  await late.engine.schedule("h", { ...hourly, workflow: next, missed: "none" });
-  expect(await early.schedule("h", hourly)).toMatchObject({ workflow: "run@2", missed: "none" });
-});
-
 test("a definition that has changed under an unchanged version is refused", async () => {
   const engine = await begun();
   const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
   await expect(refused).rejects.toThrow(/cron has changed .*: was 0 \* \* \* \*, is 1 .*; raise version/);
-});
-
-test("what a changed rule finds due is judged by the new rule", async () => {
-  const engine = await begun();
-  await engine.stop();
-  world.clock.set(NOON + 3 * HOUR);
-  await begun({ version: 2, cron: "5 * * * *", missed: "all" });
-  await world.settled();
-  expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
 });
 
 test("D58: a rule whose moments are over is refused where it is given, and stays where it was given before", async () => {
@@ -157,17 +137,6 @@ test("D66: a schedule that is removed while its start is on the way: what was or
   expect(["h@2026-01-01T13:00:00Z", triggered]).toEqual(expect.arrayContaining(started));
 });
 
-test("F7: of very many missed moments the last thousand are started", async () => {
-  const engine = await begun({ cron: "* * * * *", missed: "all" });
-  await engine.stop();
-  world.clock.set(NOON + DAY + 5_000);
-  await begun({ cron: "* * * * *", missed: "all" });
-  await world.settled();
-  const started = await world.started();
-  expect(started).toHaveLength(1_000);
-  expect(started.at(-1)).toBe("h@2026-01-02T12:00:00Z");
-});
-
 test("F7: missed moments are none once a minute has not passed", async () => {
   const engine = await begun({ missed: "none" });
   await engine.stop();
@@ -186,31 +155,6 @@ test("a backfill starts the moments of the past that have no run", async () => {
   await world.settled();
   expect(await world.started()).toEqual([...ids, "h@2026-01-01T13:00:00Z"]);
   expect(await engine.troubles()).toMatchObject({ failingTasks: 0 });
-});
-
-test("a backfill of what is to come, of too much and of no schedule is refused", async () => {
-  const { schedules } = await begun();
-  await expect(schedules.backfill("h", NOON, NOON + 1)).rejects.toThrow("to: expected a time that has come");
-  await expect(schedules.backfill("h", NOON - 60 * DAY, NOON)).rejects.toThrow("to: more than 1000 moments");
-  await expect(schedules.backfill("h", NOON - 0.5, NOON)).rejects.toThrow("from: expected milliseconds");
-  await expect(schedules.pause("other")).rejects.toThrow('there is no schedule "other"');
-  await world.settled();
-  expect(await world.started()).toEqual([]);
-});
-
-test("a hundred schedules that this process cannot judge hold up no other", async () => {
-  const engine = await begun();
-  const [row] = await world.storage.find({ table: storedSchedules, index: "key" });
-  if (row === undefined) throw new Error("no schedule");
-  const unknown = { ...row, timezone: "Mars/Olympus", next: NOON };
-  const writes = Array.from({ length: 100 }, (_, at) => ({
-    table: SCHEDULES,
-    insert: { ...unknown, id: `mars-${at}` },
-  }));
-  await commitOne(world.storage, { writes });
-  world.clock.set(NOON + HOUR);
-  await engine.settled();
-  expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
 });
 
 test("an id that a database would keep as another text is refused", async () => {

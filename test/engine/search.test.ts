@@ -64,7 +64,7 @@ const hasty = workflow(
   }),
 )({ version: 1, search: { stage: ({ context }) => context.stage } });
 
-const { test, world, engine, running, log, storage, awaitsOutside } = engineTest(
+const { test, world, engine, running, log, awaitsOutside } = engineTest(
   "search",
   drawn(everyAdapter, "search"),
 );
@@ -87,58 +87,12 @@ test("F9: the list filters by declared fields, one or several, with state and st
   expect(await idsOf(list(orders, { where: { customer: "ada" }, status: "done" }))).toEqual(["b"]);
 });
 
-test("F9: the fields follow each step", async () => {
-  awaitsOutside("a");
-  const { start, send, list } = await engine(orders);
-  await start(orders, { id: "a", input: { customer: "ada", city: "Rome" } });
-  await send(orders, "a", { type: "GIVE", to: "bob" });
-  expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual([]);
-  expect(await idsOf(list(orders, { where: { customer: "bob" } }))).toEqual(["a"]);
-  await send(orders, "a", { type: "GIVE", to: null });
-  expect(await idsOf(list(orders, { where: { customer: "bob" } }))).toEqual([]);
-  await send(orders, "a", { type: "GIVE", to: "eve" });
-  expect(await idsOf(list(orders, { where: { customer: "eve" } }))).toEqual(["a"]);
-  expect(await rowsOf(storage, "order@1")).toEqual(["city/a", "customer/a"]);
-});
-
 test("F9: a timer that fires in the commit of the start changes what it finds in that commit", async () => {
   awaitsOutside("h");
   const { list } = await running(hasty, "h");
   expect(log.commits.filter(({ commit }) => (commit.starts ?? []).length > 0)).toHaveLength(1);
   expect(await idsOf(list(hasty, { where: { stage: "first" } }))).toEqual([]);
   expect(await idsOf(list(hasty, { where: { stage: "second" } }))).toEqual(["h"]);
-});
-
-test("F9: an instance whose history folds keeps its fields", async () => {
-  awaitsOutside("a");
-  const folding = workflow(chart)({
-    version: 1,
-    search,
-    history: { keep: 10 }, // modules: folding
-  });
-  const { start, send, list } = await engine(folding);
-  await start(folding, { id: "a", input: { customer: "ada", city: "Rome" } });
-  for (let index = 0; index < 30; index++) {
-    await send(folding, "a", { type: "GIVE", to: `c${index}` });
-  }
-  expect(await idsOf(list(folding, { where: { customer: "c29", city: "Rome" } }))).toEqual(["a"]);
-  expect(await idsOf(list(folding, { where: { customer: "c28" } }))).toEqual([]);
-});
-
-test("F9: pages go on where the one before ended, without a gap and without a repetition", async () => {
-  const { start, list } = await engine(orders);
-  const ids = Array.from({ length: 7 }, (_, index) => `o${index}`);
-  awaitsOutside(...ids);
-  for (const id of ids) await start(orders, { id, input: { customer: "ada", city: id } });
-  const seen: string[] = [];
-  const asked = { where: { customer: "ada" }, limit: 3 };
-  let page = await list(orders, asked);
-  for (;;) {
-    seen.push(...page.instances.map(({ id }) => id));
-    if (page.next === null) break;
-    page = await list(orders, { ...asked, after: page.next });
-  }
-  expect(seen).toEqual(ids);
 });
 
 test("F9: a migrated instance is found by the fields of its new version, a field of a later version among them", async () => {

@@ -90,19 +90,6 @@ test("D35: what fired while the clock was set back fires no second time by the r
   expect(log.commits.filter(({ commit }) => commit.consumes !== undefined)).toHaveLength(1);
 });
 
-test("D35: what was armed while the clock was put on for some seconds waits no longer than its delay", async () => {
-  const first = await running(egg);
-  await live(clock, 2_000);
-  clock.put(HOUR);
-  await live(clock, 2_000);
-  await first.start(egg, { id: "egg", input: undefined });
-  clock.put(-HOUR);
-  await live(clock, 3 * MINUTE - 1_000);
-  expect(await storage.load("egg")).toMatchObject({ status: "active" });
-  await live(clock, 3_000);
-  expect(await storage.load("egg")).toMatchObject({ status: "done" });
-});
-
 test("D35: what another process arms by the old time right behind the step back waits no longer than its delay", async () => {
   await running(egg);
   await live(clock, 2_000);
@@ -113,32 +100,4 @@ test("D35: what another process arms by the old time right behind the step back 
   await dying.start(egg, { id: "egg", input: undefined });
   await live(clock, 3 * MINUTE + 3_000);
   expect(await storage.load("egg")).toMatchObject({ status: "done" });
-});
-
-test("D35: a timer that a migration has given a moment goes off at that moment, however far the clock is set back", async () => {
-  const first = await running(egg, "egg");
-  await live(clock, 2_000);
-  await first.stop();
-  const moment = clock.now() + 10 * MINUTE;
-  const chart = setup({ types: { events: {} as { readonly type: "LOOK" } } }).createMachine({
-    id: "egg",
-    initial: "boiling",
-    states: { boiling: { after: { [3 * MINUTE]: "boiled" }, on: { LOOK: {} } }, boiled: { type: "final" } },
-  });
-  const next = workflow(chart)({
-    version: 2,
-    migrate: {
-      1: ({ timers }) => ({ timers: Object.fromEntries(Object.keys(timers).map((name) => [name, moment])) }),
-    },
-  });
-  const second = await running(next);
-  await second.send(next, "egg", { type: "LOOK" });
-  clock.put(-20 * MINUTE);
-  await live(clock, 29 * MINUTE);
-  expect(await storage.load("egg"), "not after its delay").toMatchObject({ status: "active" });
-  await live(clock, 2 * MINUTE);
-  expect(await storage.load("egg")).toMatchObject({ status: "done" });
-  const [fired] = (await second.history("egg")).toReversed();
-  expect(fired?.at).toBeGreaterThanOrEqual(moment);
-  expect(fired?.cause).not.toHaveProperty("isMoved");
 });

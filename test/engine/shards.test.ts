@@ -1,19 +1,12 @@
 /** Several processes that poll the same kinds: fair shares, moved at once, and every new watch soon in good hands. */
 // modules: watching
-import { setup } from "xstate";
+
 import { expect } from "vitest";
-import { workflow, type Watcher } from "paystate/engine";
+import { type Watcher } from "paystate/engine";
 import { turns } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 import { harbour } from "./harbour.ts";
 import { engineTest } from "../kit/engine-test.ts";
-
-/** A chart whose state watches and has an effect. */
-const withBell = setup({ actions: { ring: () => {} } }).createMachine({
-  id: "bell",
-  initial: "waiting",
-  states: { waiting: { entry: "ring", meta: { watches: ["horizon"] } } },
-});
 
 const INTERVAL_MS = 1_000;
 const SOON_MS = 2_000;
@@ -175,23 +168,6 @@ test.each([
     awaitsOutside(...fresh);
   },
 );
-
-test("D5: where nothing is watched, a watch that a process which only commits armed beside a task is polled within two seconds", async () => {
-  const { watcher, asked } = lookout();
-  const bell = workflow(withBell)({
-    version: 1,
-    watches: { horizon: () => "bell" },
-    effects: { ring: async () => undefined },
-  });
-  await running({ workflows: [bell], watchers: { horizon: watcher } });
-  const committing = await engine({ workflows: [bell], watchers: { horizon: watcher } });
-  // Just after a glance at what is watched: the next one of an idle process would be too late.
-  await live(clock, 3_650);
-  await committing.start(bell, { id: "b", input: undefined });
-  await live(clock, SOON_MS);
-  expect([...asked]).toEqual(["bell"]);
-  awaitsOutside("b");
-});
 
 test("D5: a kind that is polled once an hour has its new watches looked at within two seconds all the same", async () => {
   const lookouts = [lookout(3_600_000), lookout(3_600_000)];

@@ -1,7 +1,7 @@
 /** Steps follow a stamp: neither an earlier life of an id nor a history that the database lost comes back. */
 import { assign, fromPromise, setup } from "xstate";
 import { expect } from "vitest";
-import { createEngine, workflow, type AnyWorkflow, type Engine, type WatchEvent } from "paystate/engine";
+import { createEngine, workflow, type AnyWorkflow, type Engine } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { engineTest, testIn } from "../kit/engine-test.ts";
@@ -30,7 +30,6 @@ const noting = (...watches: readonly string[]) =>
   });
 
 const notes = workflow(noting())({ version: 1 });
-const watching = workflow(noting("sky"))({ version: 1, watches: { sky: () => "sky" } });
 
 const note = (text: string) => ({ type: "NOTE", note: text }) as const;
 
@@ -89,19 +88,6 @@ test("D13: a removed id that is used again does not get its old life back from a
   awaitsOutside("n");
 });
 
-test("D13: an id that is used again for another workflow takes events of that one, also where its old life is remembered", async () => {
-  const jobs = job(async () => undefined);
-  const settings = { workflows: [notes, jobs] };
-  const [one, two] = [await engine(settings), await engine(settings)];
-  await one.start(notes, { id: "n", input: undefined });
-  await two.stopInstance("n");
-  await two.removeInstance("n");
-  await two.start(jobs, { id: "n", input: { id: "n" } });
-  expect(await one.send(jobs, "n", { type: "DONE", by: "one" })).toMatchObject({ kind: "stepped" });
-  two.run();
-  await two.settled();
-});
-
 test("D13: a late end of an old life does not end the task of the new one", async () => {
   const [old, fresh] = [gate(), gate()];
   const frozen = virtualClock(clock.now());
@@ -130,29 +116,6 @@ test("D13: a late end of an old life does not end the task of the new one", asyn
   await three.settled();
   expect((await three.history("j")).at(-1)?.event).toMatchObject({ type: "DONE", by: "new" });
   awaitsOutside("j");
-});
-
-test("D13: what was found out for an old life is not told to the new one", async () => {
-  const asked = gate();
-  const answered = gate<readonly WatchEvent[]>();
-  let looks = 0;
-  const poll = async (): Promise<readonly WatchEvent[]> => {
-    looks += 1;
-    if (looks > 1) return [];
-    asked.open();
-    return answered.opened;
-  };
-  const settings = { workflows: [watching], watchers: { sky: { intervalMs: 1_000, poll } } };
-  const [one, two] = [await engine(settings), await engine(settings)];
-  one.run();
-  await two.start(watching, { id: "n", input: undefined });
-  const settling = one.settled();
-  await asked.opened;
-  await beginAnew(two, watching, "n");
-  answered.open([{ instance: "n", event: note("of the old one") }]);
-  await settling;
-  expect(await two.read("n")).toMatchObject({ steps: 1, context: { notes: [] } });
-  awaitsOutside("n");
 });
 
 test("D13: a parent that has ended is not removed while a child of it is active", async () => {

@@ -7,10 +7,7 @@ import { gate, turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
-const MINUTE = 60_000;
-
-const { test, engine, running, clock, storage, open, settled, tasksOf, awaitsOutside } =
-  engineTest("stopping");
+const { test, engine, running, clock, storage, open, settled, tasksOf } = engineTest("stopping");
 
 test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", async () => {
   const hold = gate();
@@ -94,74 +91,6 @@ test("a claim that comes back after the stop is given back, and nothing runs whe
   expect(counted.runs).toBe(1);
 });
 
-test("what a commit arms for this process while it stops is given back, and the next takes it at once", async () => {
-  const [counted, committed, answer] = [counting(), gate(), gate()];
-  const waiting = await open((real) => ({
-    async commit(items: Parameters<typeof real.commit>[0]) {
-      const results = await real.commit(items);
-      if (!items.some(({ starts = [] }) => starts.length > 0)) return results;
-      committed.open();
-      await answer.opened;
-      return results;
-    },
-  }));
-  const slow = await running({ workflows: [counted.jobs], storage: waiting });
-  const started = slow.start(counted.jobs, { id: "a", input: { id: "a" } });
-  await committed.opened;
-  const stopped = slow.stop();
-  answer.open();
-  expect(await started).toEqual({ ok: true });
-  await stopped;
-  await turns(20);
-  expect(counted.runs).toBe(0);
-  const next = await running(counted.jobs);
-  // No clock is turned: the lease that was taken with the commit is not waited out.
-  await settled();
-  expect(counted.runs).toBe(1);
-  expect(await next.pending("a")).toMatchObject({ tasks: [] });
-});
-
-test("while the last work finishes its lease is kept, so that nobody does it a second time", async () => {
-  const hold = gate();
-  let runs = 0;
-  const jobs = job(async () => {
-    runs += 1;
-    await hold.opened;
-    return "me";
-  });
-  const [first, next] = [await engine(jobs), await engine(jobs)];
-  first.run();
-  await first.start(jobs, { id: "a", input: { id: "a" } });
-  next.run();
-  const stopped = first.stop({ timeoutMs: MINUTE });
-  for (let third = 0; third < 10; third++) {
-    clock.advance(5_000);
-    await turns(10);
-  }
-  expect(runs).toBe(1);
-  hold.open();
-  await stopped;
-  await settled();
-  expect(await next.read("a")).toMatchObject({ value: "done" });
-  expect(runs).toBe(1);
-});
-
-test("stop({ timeoutMs: Infinity }) waits for the work in hand, however long it takes", async () => {
-  const hold = gate();
-  const jobs = job(() => hold.opened.then(() => "me"));
-  const patient = await running(jobs, "a");
-  let isStopped = false;
-  const stopped = patient.stop({ timeoutMs: Infinity }).finally(() => (isStopped = true));
-  for (let day = 0; day < 30; day++) {
-    clock.advance(24 * 60 * MINUTE);
-    await turns(10);
-  }
-  expect(isStopped).toBe(false);
-  hold.open();
-  await stopped;
-  expect(await storage.load("a")).toMatchObject({ status: "done" });
-});
-
 test("a storage that does not answer holds up the stop for ten seconds at most", async () => {
   const [asked, answer] = [gate(), gate()];
   const waiting = await open((real) => ({
@@ -182,31 +111,6 @@ test("a storage that does not answer holds up the stop for ten seconds at most",
   clock.advance(1);
   await stopped;
   answer.open();
-});
-
-test("a poll that hears no signal does not hold up the stop for ever", async () => {
-  const chart = setup({}).createMachine({
-    id: "watcher",
-    initial: "watching",
-    states: { watching: { meta: { watches: ["sky"] } } },
-  });
-  const watching = workflow(chart)({ version: 1, effects: {}, watches: { sky: () => "sky" } });
-  const polled = gate();
-  const deaf = {
-    intervalMs: 1_000,
-    poll: () => {
-      polled.open();
-      return new Promise<never>(() => {});
-    },
-  };
-  const stuck = await engine({ workflows: [watching], watchers: { sky: deaf } }, "w");
-  stuck.run();
-  await polled.opened;
-  const stopped = stuck.stop({ timeoutMs: 1_000 });
-  await turns(5);
-  clock.advance(1_000);
-  await expect(stopped).resolves.toBeUndefined();
-  awaitsOutside("w");
 });
 
 test("D22: a hundred calls that wait at once are no leak to Node, and all end with the engine", async () => {

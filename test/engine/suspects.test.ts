@@ -52,33 +52,6 @@ test("D2: forty healthy effects in hand and six processes that end: all forty ar
   never.open(undefined);
 });
 
-test("D44: twenty effects of two seconds in hand, one process that ends: all are done a lease and two seconds later", async () => {
-  const never = gate<undefined>();
-  const twenty = names.slice(0, 20);
-  let hangs = 0;
-  const hanging = job(() => {
-    hangs += 1;
-    return never.opened;
-  });
-  const victim = await mortal(world, hanging);
-  for (const id of twenty) await victim.start(hanging, { id, input: { id } });
-  await until(() => hangs === 20);
-  let begun = 0;
-  const slow = job(async ({ id }) => {
-    begun += 1;
-    await clock.sleep(2_000);
-    return id;
-  });
-  const survivor = await running(slow);
-  clock.advance(LEASE);
-  await until(() => begun === 20);
-  clock.advance(2_000);
-  await survivor.settled();
-  for (const id of twenty) expect(await survivor.read(id)).toMatchObject({ value: "done" });
-  expect(await storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
-  never.open(undefined);
-});
-
 test("D2: a task that ends its process is found, set aside alone, listed, and retried by command", async () => {
   const never = gate<undefined>();
   let deaths = 0;

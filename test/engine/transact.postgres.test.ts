@@ -1,6 +1,6 @@
 /** Effects that work in a transaction of PostgreSQL: their rows and their end are there together, or neither is. */
 // modules: host-sql
-import { Kysely, PostgresDialect } from "kysely";
+
 import pg, { type PoolClient } from "pg";
 import { describe, expect, test as plainTest } from "vitest";
 import { createEngine, type Engine, type EngineStorage, InvalidOptions } from "paystate/engine";
@@ -91,14 +91,6 @@ function countedMove(into: string) {
 }
 
 describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
-  test("F4: the handler's rows, the end of its task and its event are there together", async ({ bank }) => {
-    const { transfer, valueOf, taskOf } = await bank.made({ transact: movesIn(bank.name) });
-    await transfer("a", "b");
-    expect(await bank.moves()).toEqual(["a", "b"]);
-    expect([await valueOf("a"), await valueOf("b")]).toEqual(["moved", "moved"]);
-    expect(await taskOf("a")).toBeUndefined();
-  });
-
   test("F4: a handler that throws leaves nothing, and is tried again", async ({ bank }) => {
     const move = movesIn(bank.name);
     const { transfer, valueOf, clock, engine, taskOf } = await bank.made({
@@ -183,22 +175,6 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     }
   });
 
-  test("F4: a savepoint is the handler's own", async ({ bank }) => {
-    const move = movesIn(bank.name);
-    const { transfer } = await bank.made({
-      async transact(...given) {
-        const [, client] = given;
-        await client.query("savepoint before");
-        await move(...given);
-        await client.query("rollback to savepoint before");
-        await client.query("rollback work to before");
-        return move(...given);
-      },
-    });
-    await transfer("a");
-    expect(await bank.moves()).toEqual(["a"]);
-  });
-
   test("F4: of branches of which one fails, what another sends later changes nothing", async ({ bank }) => {
     const storage = await bank.through(bank.database.url, 1);
     let goOn = (): void => {};
@@ -245,22 +221,6 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       failures: 1,
       lastError: "the connection to PostgreSQL went away before COMMIT",
     });
-  });
-
-  test("F4: a connection that goes before each COMMIT: the handler runs four times at once, and waits then", async ({
-    bank,
-  }) => {
-    const storage = await bank.through(bank.proxy.url);
-    const counted = countedMove(bank.name);
-    const { transfer, taskOf } = await bank.made(counted, storage);
-    for (let times = 0; times < 5; times += 1) bank.proxy.plan({ text: ";commit\u0000", moment: "before" });
-    await transfer("a");
-    expect(counted.runs).toBe(4);
-    expect(await taskOf("a")).toMatchObject({
-      failures: 1,
-      lastError: "the connection to PostgreSQL went away before COMMIT",
-    });
-    expect(await bank.moves()).toEqual([]);
   });
 
   test("F4: what a handler sets for its session is there for no other, and not for the engine", async ({
@@ -371,50 +331,6 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     expect(await bank.moves()).toEqual([]);
     expect(await taskOf("a")).toBeUndefined();
     expect(await valueOf("a")).toBe("moving");
-  });
-
-  test("F4: a limit holds, and what waits for its room is let in by the transaction's end", async ({
-    bank,
-  }) => {
-    let now = 0;
-    let most = 0;
-    const move = movesIn(bank.name);
-    const { transfer } = await bank.made({
-      limit: { key: "bank", atMost: 1 },
-      async transact(...given) {
-        now += 1;
-        most = Math.max(most, now);
-        const outcome = await move(...given);
-        now -= 1;
-        return outcome;
-      },
-    });
-    await transfer("a", "b", "c");
-    expect(await bank.moves()).toEqual(["a", "b", "c"]);
-    expect(most).toBe(1);
-  });
-
-  test("F4: Kysely works on the client as on a pool's, which gives it back after each query", async ({
-    bank,
-  }) => {
-    const { transfer, valueOf } = await bank.made({
-      async transact(_, client: PoolClient, { instance }) {
-        const pool = { connect: async () => client, end: async () => {} };
-        const db = new Kysely<Record<string, { transfer: string }>>({
-          dialect: new PostgresDialect({ pool }),
-        });
-        for (const part of [1, 2]) {
-          await db
-            .insertInto(bank.name)
-            .values({ transfer: `${instance} ${part}` })
-            .execute();
-        }
-        return MOVED;
-      },
-    });
-    await transfer("a");
-    expect(await bank.moves()).toEqual(["a 1", "a 2"]);
-    expect(await valueOf("a")).toBe("moved");
   });
 
   test("F4: an outcome that a transaction cannot have is named, and its rows are taken back", async ({

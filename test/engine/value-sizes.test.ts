@@ -1,10 +1,7 @@
 /** Long values: refused with their path, warned of before, and never in the way of what is short. */
 import { assign, fromPromise, sendTo, setup } from "xstate";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { UnstorableValue, workflow } from "paystate/engine";
-import { inMemory } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import { silentLogger } from "../../src/core/runtime.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
 const MEGABYTE = 1_000_000;
@@ -106,19 +103,3 @@ test("D62 of a run of messages only the one that is to blame is set aside, and t
   expect(await deadLetters()).toMatchObject([{ instance: "t/kept", kind: "message", failures: 1 }]);
   awaitsOutside("t", "t/kept");
 });
-
-it("D62 a long context and a long event are warned of, once for each workflow", () =>
-  inWorld(inMemory, async ({ engine, awaitsOutside }) => {
-    const said: string[] = [];
-    const logger = { ...silentLogger, warn: (_: object, message: string) => void said.push(message) };
-    const { start, send } = await engine({ workflows: [stores], logger });
-    await start(stores, { id: "a", input: { length: 250_000 } });
-    expect(said).toEqual([]);
-    await start(stores, { id: "b", input: { length: 260_000 } });
-    await start(stores, { id: "c", input: { length: 260_000 } });
-    expect(said).toEqual([expect.stringContaining("a long context is stored with each step")]);
-    await send(stores, "b", { type: "NOTE", text: "x".repeat(260_000) });
-    await send(stores, "b", { type: "NOTE", text: "x".repeat(260_000) });
-    expect(said.slice(1)).toEqual([expect.stringContaining("a long event")]);
-    awaitsOutside("a", "b", "c");
-  }));

@@ -4,16 +4,13 @@ import { describe, expect, it } from "vitest";
 import {
   currentRun,
   MigrationFailed,
-  UnknownWorkflow,
   workflow,
-  type EffectRun,
   type PreviousInstance,
   type TellParams,
 } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { inMemory } from "../kit/adapters.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
-import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
@@ -115,8 +112,7 @@ const third = (charge?: Charge) =>
     },
   });
 
-const { test, engine, running, clock, storage, settled, pass, tasksOf, awaitsOutside } =
-  engineTest("versions");
+const { test, engine, running, clock, storage, settled, pass, awaitsOutside } = engineTest("versions");
 
 test("versions chain: value, context and timers go on under the newest, and the history tells it", async () => {
   const [old, now] = [first(), third()];
@@ -300,67 +296,6 @@ test("R36: a migration whose rows the database refuses is an error, and leaves t
   expect(await storage.load("o")).toEqual(asItWas);
   before.run();
   await pass(10 * MINUTE);
-});
-
-test("an effect that meets an instance of an unknown version fails alone: its own instance stays where it is", async () => {
-  const [old, now] = [first(), third()];
-  const newer = await engine(now);
-  await newer.start(now, { id: "o", input: { lines: [] } });
-  // What the handler meets: an instance of a newer version here, and one of its own id in another database.
-  const faults = [
-    () => caller.send(now, "o", { type: "PAY" }),
-    () => Promise.reject(new UnknownWorkflow({ id: "j", workflow: "order@3" }, "elsewhere")),
-  ];
-  const jobs = job(async () => {
-    await faults.shift()?.();
-    return "me";
-  });
-  const caller = await running({ workflows: [jobs, old] });
-  await caller.start(jobs, { id: "j", input: { id: "j" } });
-  for (const failures of [1, 2]) {
-    await settled();
-    const tasks = await tasksOf("j");
-    expect(tasks).toMatchObject([{ kind: "effect", workflow: jobs.key, failures }]);
-    await pass(failures * 1_000);
-  }
-  expect(await caller.read("j")).toMatchObject({ workflow: jobs.key, status: "done" });
-  awaitsOutside("o");
-});
-
-test("what an instance has asked for as it ended is done by the version that came after, once", async () => {
-  const did: string[] = [];
-  const ending = setup({
-    types: { context: {} as { to: string }, input: {} as { to: string } },
-    actions: { sendReceipt: (_, _params: { to: string }) => {}, greet: () => {} },
-  }).createMachine({
-    id: "sale",
-    context: ({ input }) => input,
-    initial: "sold",
-    states: {
-      sold: { entry: ["greet", { type: "sendReceipt", params: ({ context }) => context }], type: "final" },
-    },
-  });
-  const effectsOf = (name: string) => ({
-    greet: "setup" as const,
-    sendReceipt: async ({ to }: { readonly to: string }, { key }: EffectRun) => {
-      did.push(`${name} to ${to} under ${key}`);
-      return undefined;
-    },
-  });
-  const old = workflow(ending)({ version: 1, effects: effectsOf("old") });
-  const before = await engine(old);
-  await before.start(old, { id: "s", input: { to: "ada" } });
-  const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
-    version: 2,
-    effects: effectsOf("new"),
-    migrate: { 1: ({ context }: PreviousInstance<{ to: string }>) => ({ context }) },
-  });
-  const after = await running(now);
-  await settled();
-  const key = await taskIdAt(after, "s", { index: 1 });
-  expect(did.toSorted()).toEqual(["greeted", `new to ada under ${key}`]);
-  expect(await after.pending("s")).toMatchObject({ tasks: [], timers: [] });
-  expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
 });
 
 test("D40: the effect of an instance that has ended goes on under the name that its migration gives", async () => {

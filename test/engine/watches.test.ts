@@ -63,28 +63,6 @@ function skyOver(events: Readonly<Record<string, SkyEvent>>): Watcher & { readon
 
 const { test, engine, running, clock, storage, pass, awaitsOutside } = engineTest("watches");
 
-test("a state that watches is told, one that does not is not polled for, and a final one watches nothing", async () => {
-  const events: Record<string, SkyEvent> = {};
-  const sky = skyOver(events);
-  const { start, send, read } = await running({ workflows: [voyage], watchers: { sky } });
-  await start(voyage, { id: "v", input: { place: "north" } });
-  await pass(1_000);
-  expect(await read("v")).toMatchObject({ value: "waiting" });
-  events["north"] = { type: "CLEARED" };
-  await pass(1_000);
-  expect(await read("v")).toMatchObject({ value: "sailing" });
-  expect(await storage.find({ table: watchRows })).toEqual([]);
-  const before = sky.asked.length;
-  await pass(5_000);
-  expect(sky.asked).toHaveLength(before);
-  events["north"] = { type: "STORM" };
-  await send(voyage, "v", { type: "LOOK_AGAIN" });
-  await pass(1_000);
-  expect(await read("v")).toMatchObject({ value: "wrecked", status: "done" });
-  expect(await storage.find({ table: watchRows })).toEqual([]);
-  awaitsOutside("v");
-});
-
 test("D91: where a row of watching is gone, the next event and the next state are as ever", async () => {
   const events: Record<string, SkyEvent> = {};
   const { start, send, read, pending } = await running({
@@ -126,18 +104,6 @@ test.each([-3_600_000, 3_600_000])(
     awaitsOutside("old", "new");
   },
 );
-
-test("an instance that cannot be told keeps no other from being told", async () => {
-  const sky = skyOver({ nowhere: { type: "CLEARED" }, east: { type: "CLEARED" }, west: { type: "STORM" } });
-  const { run, start, read } = await engine({ workflows: [voyage], watchers: { sky } });
-  for (const place of ["east", "nowhere", "west"]) await start(voyage, { id: place, input: { place } });
-  run();
-  await pass(1_000);
-  expect(await read("east")).toMatchObject({ value: "sailing" });
-  expect(await read("nowhere")).toMatchObject({ value: "waiting" });
-  expect(await read("west")).toMatchObject({ value: "wrecked" });
-  awaitsOutside("east");
-});
 
 test("a look that never ends is told to end, is given up after a minute, and the next one begins", async () => {
   const looks: PollContext[] = [];

@@ -78,22 +78,4 @@ describe.each(hostDatabases)("killed hosts on $name", ({ make }) => {
       expect(await runOut()).toEqual(statement < STATEMENTS ? [] : [`o-000${STATEMENTS * 2}`]);
     }
   });
-
-  test(
-    "F1: of many orders, half of them taken back, exactly the committed ones run, whenever the host is killed",
-    { timeout: THOROUGH ? 3_600_000 : 120_000 },
-    async () => {
-      const count = THOROUGH ? 100_000 : 300;
-      let next = 0;
-      // Behind each of the statements in turn, ever somewhere else in the life of a process.
-      for (let life = 1; next < count; life += 1) {
-        next += await placed(next, count, 1 + ((life * 173) % count));
-      }
-      const ids = await runOut();
-      // The last one of a killed host may be there or not.
-      const isEven = (id: string): boolean => Number(id.slice(2)) % 2 === 0;
-      expect(ids.every(isEven)).toBe(true);
-      expect(ids.length).toBeGreaterThan(count / 3);
-    },
-  );
 });

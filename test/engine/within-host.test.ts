@@ -106,15 +106,6 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     expect(packed).toEqual(["o-1"]);
   });
 
-  test("F1: nobody is told of the commit while the transaction is open", async () => {
-    const told: unknown[] = [];
-    engine.subscribe((committed) => told.push(committed));
-    await connection.ask("begin");
-    await start("o-1");
-    await connection.ask("commit");
-    expect(told).toEqual([]);
-  });
-
   test("F1: the COMMIT itself wakes a process that looks for work once a minute", async () => {
     const own = await database.open();
     opened.push(own);
@@ -154,34 +145,6 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     expect((await engine.read(runs, "old"))?.context.heard).toEqual(["early", "late"]);
   });
 
-  test("F1: messages arrive in the order of sending, each once", async () => {
-    await engine.start(runs, { id: "o-1", input: { shop: "mitte" } });
-    const parts = Array.from({ length: 20 }, (_, index) => `part ${index}`);
-    await connection.ask("begin");
-    for (const part of parts) await done(() => engine.send(runs, "o-1", { type: "PART", part }, within));
-    await connection.ask("commit");
-    const other = await engineOn();
-    engine.run();
-    other.engine.run();
-    await engine.settled();
-    await other.engine.settled();
-    await engine.settled();
-    await other.engine.stop();
-    expect((await engine.read(runs, "o-1"))?.context.heard).toEqual(parts);
-  });
-
-  test("F1: a limit of 1 holds among tasks of many transactions", async () => {
-    for (const id of ["a", "b", "c"]) {
-      await connection.ask("begin");
-      await start(id);
-      await start(`${id}2`);
-      await connection.ask("commit");
-    }
-    engine.run();
-    await engine.settled();
-    expect(packed).toEqual(["a", "a2", "b", "b2", "c", "c2"]);
-  });
-
   test("F1: rows of the engine's own tables are part of it, a limit of their group among them", async () => {
     const note = (id: string, count: number) =>
       ({ table: "notes", insert: { id, shop: "mitte", at: 1 }, atMost: { count, since: 0 } }) as const;
@@ -199,18 +162,6 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     expect(await storage.find({ table: notes, key: "n-2" })).toEqual([]);
     expect(await engine.read("o-2")).toBeNull();
     expect(await engine.read("o-1")).not.toBeNull();
-  });
-
-  test("F2: a taken id is refused, and the transaction goes on", async () => {
-    await engine.start(runs, { id: "o-1", input: { shop: "mitte" } });
-    await connection.ask("begin");
-    await order("o-1");
-    await expect(start("o-1")).rejects.toThrow(CommitRefused);
-    await start("o-2");
-    await expect(start("o-2")).rejects.toMatchObject({ result: { conflict: "exists", index: 0 } });
-    await connection.ask("commit");
-    expect(await orders()).toEqual([{ id: "o-1" }]);
-    expect(await engine.read("o-2")).not.toBeNull();
   });
 
   test("F2: without a transaction, and after its end, a call is refused and adds nothing", async () => {
@@ -236,16 +187,6 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await other.ask("select 1");
     await other.ask("commit");
     expect(await engine.read("o-1")).toBeNull();
-  });
-
-  test("F2: a database of SQLite is none of PostgreSQL", () => {
-    if (!isOnServer(connection.host)) return;
-    const file = new Sqlite(":memory:");
-    const begin = file.transaction(() =>
-      engine.start(runs, { id: "o-1", input: { shop: "m" } }, { within: file }),
-    );
-    expect(() => begin.immediate()).toThrow(/a database of SQLite was given to another storage/);
-    file.close();
   });
 
   test("F2: a write that changes a row is refused: others would have to wait for it", async () => {
@@ -300,16 +241,6 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await shared.start(runs, { id: "o-2", input: { shop: "mitte" } });
     await shared.stop();
     for (const id of ["o-1", "o-2"]) expect(await engine.read(id)).not.toBeNull();
-  });
-
-  test("F1: an instance that is started takes what was sent before it", async () => {
-    engine.run();
-    await connection.ask("begin");
-    await done(() => engine.send(runs, "o-1", { type: "PART", part: "a" }, within));
-    await start("o-1");
-    await connection.ask("commit");
-    await engine.settled();
-    expect((await engine.read(runs, "o-1"))?.context.heard).toEqual(["a"]);
   });
 
   test("F2: a call that nobody awaits is refused where the COMMIT has overtaken it", async () => {
@@ -395,13 +326,6 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     }
     expect((await engine.read(runs, "o-1"))?.context.heard).toEqual([]);
     expect(await engine.read("o-2")).toBeNull();
-  });
-
-  test("F2: an event of the engine's own is no host's to send", async () => {
-    await connection.ask("begin");
-    const sent = done(() => engine.send(runs, "o-1", { type: "$born" } as never, within));
-    await expect(sent).rejects.toThrow(/are the engine's own/);
-    await connection.ask("rollback");
   });
 });
 

@@ -89,29 +89,6 @@ test("H14: at most two of a key are in flight over two engines, and another key 
   expect(most["healthy"]).toBeLessThanOrEqual(2);
 });
 
-test("no more than its slots are in hand, however much is due", async () => {
-  const hold = gate();
-  let inHand = 0;
-  let most = 0;
-  const jobs = job(async () => {
-    inHand += 1;
-    most = Math.max(most, inHand);
-    await hold.opened;
-    inHand -= 1;
-    return "me";
-  });
-  const busy = await running({ workflows: [jobs], slots: 3 });
-  await Promise.all(
-    range(12).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
-  );
-  await turns(50);
-  expect(inHand).toBe(3);
-  hold.open();
-  await settled();
-  expect(most).toBe(3);
-  for (const index of range(12)) expect(await busy.read(`j${index}`)).toMatchObject({ value: "done" });
-});
-
 test("D4: a timer of 100 ms is on time beside 128 effects of 8 s, of which half have no place", async () => {
   let ended = 0;
   const jobs = job(async () => {

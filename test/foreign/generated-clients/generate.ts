@@ -1,7 +1,6 @@
 /** Makes clients of an OpenAPI document with other people's generators, and checks programs that use them. */
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createClient } from "@hey-api/openapi-ts";
 import openapiTS, { astToString } from "openapi-typescript";
 import { ROOT } from "../../readme/page.ts";
 import { startProgram } from "../../readme/programs.ts";
@@ -17,14 +16,6 @@ export const GENERATORS: Readonly<Record<string, Generate>> = {
   "openapi-fetch": async (document, folder) => {
     const nodes = await openapiTS(JSON.stringify(document));
     writeFileSync(join(folder, "paths.ts"), astToString(nodes));
-  },
-  "hey-api": async (document, folder) => {
-    await createClient({
-      input: { ...document },
-      output: folder,
-      plugins: ["@hey-api/typescript", "@hey-api/sdk", "@hey-api/client-fetch"],
-      logs: { level: "silent", file: false },
-    });
   },
 };
 

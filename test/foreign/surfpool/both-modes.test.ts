@@ -7,11 +7,10 @@ import { SOL_MINT } from "../../../src/core/address.ts";
 import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
-import { silentLogger, systemClock } from "../../../src/core/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
 import { NodeProxy } from "../../kit/node-proxy.ts";
-import { allOf, everyFifth, everySecond, ODD_ANSWERS, pool, sendLimit } from "../../kit/odd-endpoints.ts";
 import { SCOPES } from "../../../src/payments/frame/accounts/caller.ts";
 import { units } from "../../kit/money.ts";
 import { signPayment } from "../../kit/chain-fixture.ts";
@@ -149,49 +148,12 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     }
   });
 
-  test("N9: of a node every fifth of whose answers is odd no payment is refused or held up", async () => {
-    proxy.rule = everyFifth(ODD_ANSWERS);
-    const { id } = await walletPayment("USDC", [{ address: bob.address, amount: "0.25" }]);
-    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
-    const carol = await node.wallet({});
-    const body = await privateOrder([{ address: carol.address, amount: "2" }]);
-    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
-    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
-    expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
-    proxy.rule = market.rule;
-  });
-
-  test("N3, N4: behind a pool that lags 5 slots and takes two sends a second payments of either mode end", async () => {
-    proxy.rule = allOf(sendLimit(systemClock, 2), pool(everySecond(5)));
-    const payments = await Promise.all(
-      ["0.01", "0.02", "0.03"].map((amount) => walletPayment("SOL", [{ address: bob.address, amount }])),
-    );
-    for (const { id } of payments) await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
-    const dave = await node.wallet({});
-    const body = await privateOrder([{ address: dave.address, amount: "2" }]);
-    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
-    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
-    expect(await node.usdcOf(dave.address)).toBe(2_000_000n);
-    proxy.rule = market.rule;
-  });
-
   test("N6: a wallet pays as many as a quote of version 1 takes, none of whom has a token account", async () => {
     const payees = await Promise.all(Array.from({ length: 8 }, () => node.wallet({})));
     const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
     const { id } = await walletPayment("USDC", recipients, { transactionVersion: 1 });
     await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
     for (const { address } of payees) expect(await node.usdcOf(address)).toBe(1_500_000n);
-  });
-
-  test("a private payroll pays every recipient out of an address of its own", async () => {
-    const before = await node.usdcOf(bob.address);
-    const payees = [bob, ...(await Promise.all([1, 2, 3, 4, 5, 6].map(() => node.wallet({}))))];
-    const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
-    const body = await privateOrder(recipients);
-    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
-    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
-    for (const { address } of payees.slice(1)) expect(await node.usdcOf(address)).toBe(1_500_000n);
-    expect((await node.usdcOf(bob.address)) - before).toBe(1_500_000n);
   });
 
   test("N6: a deposit in a transaction of version 1 is read, and the order is paid", async () => {
