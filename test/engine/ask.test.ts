@@ -1,8 +1,8 @@
 /** Ask: an event and the state that follows, in one call; and a start or a send, whichever it takes. */
 // modules: ask
-
+import { getEventListeners } from "node:events";
 import { fromPromise, setup } from "xstate";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { StateNotReached, workflow } from "paystate/engine";
 import { gate, turns } from "../kit/engine-world.ts";
 import { engineTest } from "../kit/engine-test.ts";
@@ -29,6 +29,13 @@ function ordersOf(charge: () => Promise<void>) {
     },
   });
   return workflow(chart)({ version: 1 });
+}
+
+/** How many listeners a signal has, and how many signals that depend on it, which Node keeps under symbols of its own. */
+function heldBy(signal: AbortSignal): number {
+  const parts = Object.getOwnPropertySymbols(signal).map((symbol): unknown => Reflect.get(signal, symbol));
+  const sizes = parts.map((part) => (part as { readonly size?: number } | null | undefined)?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, getEventListeners(signal, "abort").length);
 }
 
 const { test, engine, running, clock, settled, awaitsOutside } = engineTest("ask");
@@ -93,6 +100,32 @@ test("F11: an ask meets a final state, an unknown id, a state that is none, a si
   await turns(10);
   enough.abort(new Error("enough"));
   expect(await waits).toContain("enough");
+});
+
+test("D76: waits and asks under a signal that lasts leave nothing behind on it, and twenty at once warn of no leak", async () => {
+  const orders = ordersOf(async () => {});
+  const { ask, start, waitFor } = await running(orders);
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  const { signal } = new AbortController();
+  const before = heldBy(signal);
+  const paid = { until: { state: "paid" }, signal } as const;
+  const asked = Array.from({ length: 20 }, async (_, index) => {
+    const id = `o${index}`;
+    await start(orders, { id, input: { notes: 0 } });
+    await Promise.all([
+      ask(orders, id, { type: "PAY" }, paid),
+      waitFor(orders, id, { state: "paid" }, { signal }),
+      ask(orders, id, { type: "NOTE" }, { signal }),
+    ]);
+    await ask(orders, id, { type: "SHIP" }, { until: "final", signal });
+  });
+  await Promise.all(asked);
+  await turns(2);
+  expect(heldBy(signal)).toBe(before);
+  expect(warnings).toEqual([]);
 });
 
 test("F11: what is neither the end nor a state is refused, and nothing is sent", async () => {

@@ -125,6 +125,15 @@ test("D21: send refuses an instance of another chart, whatever its state", async
   awaitsOutside("hall");
 });
 
+test("R2: after a send that fails those queued behind it under the same id are judged on their own", async () => {
+  const one = await engine({ workflows: [lights, doors] }, "hall");
+  const sent = [doors, lights, lights].map((each) => one.send(each, "hall", { type: "SWITCH" }));
+  const [failed, ...behind] = await Promise.allSettled(sent);
+  expect(failed).toMatchObject({ reason: expect.any(UnknownWorkflow) as unknown });
+  expect(behind).toMatchObject([{ value: { kind: "stepped" } }, { value: { kind: "unchanged" } }]);
+  awaitsOutside("hall");
+});
+
 test.each([
   ["xstate.stop", {}],
   ["xstate.done.actor.kid", { output: 1 }],
