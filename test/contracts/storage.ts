@@ -21,7 +21,6 @@ import { listCases } from "./storage/lists.ts";
 import { putCases } from "./storage/puts.ts";
 import { queueCases } from "./storage/queue.ts";
 import { suspectCases } from "./storage/suspects.ts";
-import { orderReadCases } from "./storage/order-reads.ts";
 import { readCases } from "./storage/reads.ts";
 import { retentionCases } from "./storage/retention.ts";
 import { tableCases } from "./storage/tables.ts";
@@ -63,7 +62,6 @@ export const storageContract: readonly StorageContractCase[] = [
   ...givenTableCases,
   ...tableCases,
   ...readCases,
-  ...orderReadCases,
   ...listCases,
   ...retentionCases,
   ...hostCases,

@@ -114,39 +114,6 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
     expect(await there(storage)).toEqual(IDS);
   });
 
-  test("D12: a statement that somebody cancels has not happened, and all of its group is made, each once", async ({
-    through,
-    stranger,
-  }) => {
-    const storage = await through();
-    await stranger.query("create sequence cancelled");
-    await stranger.query(
-      whenBad(
-        "if nextval('cancelled') = 1 then perform pg_cancel_backend(pg_backend_pid()); perform pg_sleep(60); end if",
-      ),
-    );
-    const { bad, others } = await among(storage, fact("bad"));
-    expect(bad).toEqual({ ok: true });
-    expect(others).toEqual(new Set(["ok"]));
-    expect(await there(storage)).toEqual(IDS);
-  });
-
-  test("D12: a row that a stranger has locked fails the item that needs it, and no other", async ({
-    through,
-    stranger,
-  }) => {
-    const storage = await through({ lockTimeoutMs: 50 });
-    await storage.commit([fact("bad")]);
-    await stranger.query(`begin; select from "paystateFacts" where id = 'bad' for update`);
-    const { bad, others } = await among(storage, {
-      writes: [{ table: "facts", remove: "bad", expected: {} }],
-    });
-    expect(bad).toMatchObject({ conflict: "failed", error: { code: "busy" } });
-    expect(others).toEqual(new Set(["ok"]));
-    expect(await there(storage)).toEqual(IDS);
-    await stranger.query("rollback");
-  });
-
   test.for(
     range(7).flatMap((nth) => (["before", "after"] as const).map((moment) => [nth + 1, moment] as const)),
   )(

@@ -87,23 +87,6 @@ describe("on SQLite", () => {
     expect(await isTaken(storage, visit("a", 1))).toBe(true);
     await storage.close();
   });
-
-  test("D41: an index that another build of paystate wrote in another way is made anew", async () => {
-    const storage = await sqliteStorage(path);
-    await storage.install([first]);
-    await storage.close();
-    const names = Object.keys(indexes());
-    const database = new Database(path);
-    for (const name of names) database.exec(`drop index "${name}"`);
-    database.exec(
-      "create index visits_by_ofShop on visits (shop); create unique index visits_unique_bill on visits (bill); create index visits_by_hand on visits (at, id)",
-    );
-    database.close();
-    const again = await sqliteStorage(path);
-    await again.install([first]);
-    expect(Object.keys(indexes()).toSorted()).toEqual([...names, "visits_by_hand"].toSorted());
-    await again.close();
-  });
 });
 
 describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
@@ -233,14 +216,6 @@ describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
     await built(AFTER);
   });
 
-  test("D41: processes that install the same at once do not keep one another from it", async () => {
-    await (await open()).install([first]);
-    const all = [await open(), await open(), await open()];
-    await Promise.all(all.map((each) => each.install([next])));
-    await built(AFTER);
-    expect(await builders()).toEqual([]);
-  });
-
   test("D41: a migration ends a build that waits for another transaction, and waits for neither", async () => {
     const old = await open();
     await old.install([first]);
@@ -257,22 +232,6 @@ describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
       ).toBe(true);
     });
     await built(["visits_by_inTime", "visits_by_ofNote", "visits_by_ofShop", "visits_unique_bill"]);
-  });
-
-  test("D41: a migration that alters a small table makes the indexes with it, whatever transaction goes on", async () => {
-    const storage = await open();
-    await storage.install([first]);
-    expect(await isTaken(storage, visit("a", 1))).toBe(true);
-    await dumping(async () => {
-      await storage.install([last]);
-      const valid = plain(Object.keys(await indexes("indisvalid")));
-      expect(valid).toEqual([
-        "visits_by_inTime",
-        "visits_by_ofNote",
-        "visits_by_ofShop",
-        "visits_unique_bill",
-      ]);
-    });
   });
 
   describe("where the role has limits of its own", () => {

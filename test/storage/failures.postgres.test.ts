@@ -58,20 +58,6 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     },
   );
 
-  test("a step whose answer is lost is answered as it ended, and makes one version", async ({
-    proxy,
-    through,
-  }) => {
-    const storage = await through();
-    await storage.commit([{ starts: [startOf("i")] }]);
-    for (const version of range(6)) {
-      proxy.plan({ text: "paystate_commit", moment: version % 2 === 0 ? "after" : "before" });
-      expect(await storage.commit([{ step: stepOf("i", version + 1) }])).toEqual([ok]);
-      expect((await storage.load("i"))?.version).toBe(version + 2);
-    }
-    expect(proxy.happened()).toBe(6);
-  });
-
   test("a connection that is half open ends with the time that a statement may take", async ({
     proxy,
     through,
@@ -80,24 +66,6 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     proxy.plan({ text: "paystate_commit", moment: "silent" });
     expect(await storage.commit([fact("f")])).toEqual([ok]);
     expect(await storage.fact("f")).toBe("f");
-  });
-
-  test("a claim whose answer is lost rejects, and its leases end", async ({ proxy, through }) => {
-    const storage = await through();
-    await storage.commit([{ arms: [{ task: taskOf("t") }] }]);
-    proxy.plan({ text: "paystate_claim", moment: "after" });
-    expect((await refusal(claim(storage, 0))).code).toBe("unavailable");
-    expect(await claim(storage, 999)).toEqual([]);
-    expect((await claim(storage, 1_000))[0]).toMatchObject({ id: "t", token: 2, crashes: 1 });
-  });
-
-  test("reads are asked again when their connection is lost", async ({ proxy, through }) => {
-    const storage = await through();
-    await storage.commit([fact("f")]);
-    proxy.plan({ text: "select", moment: "after" });
-    proxy.plan({ text: "select", moment: "before" });
-    expect(await storage.fact("f")).toBe("f");
-    expect(proxy.happened()).toBe(2);
   });
 
   test("a lock that a stranger holds is waited for so long and no longer, and then named", async ({
@@ -154,19 +122,6 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     } finally {
       await stranger.end();
     }
-  });
-
-  test("transactions that meet in opposite orders all end, each once", async ({ through }) => {
-    const storages = [await through(), await through()];
-    const ids = range(20).map((index) => `i${index}`);
-    await storages[0]?.commit(ids.map((id) => ({ starts: [startOf(id)] })));
-    const steps = (order: readonly string[]): PaymentCommit[] => order.map((id) => ({ step: stepOf(id, 1) }));
-    const both = await Promise.all([
-      storages[0]?.commit(steps(ids)),
-      storages[1]?.commit(steps(ids.toReversed())),
-    ]);
-    const won = both.flatMap((results) => results ?? []).filter((result) => result.ok);
-    expect(won).toHaveLength(20);
   });
 });
 

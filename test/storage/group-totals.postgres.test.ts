@@ -94,20 +94,6 @@ describe.each(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"])("on %s", (na
     await storage.close();
   });
 
-  test("L4: a database whose totals were never kept counts what is there when it is opened", async ({
-    place,
-  }) => {
-    const ungrouped = defineTable("loans", { columns, indexes });
-    const before = await place.open();
-    await before.install([ungrouped]);
-    await place.change(insertion("a", 600), insertion("b", 300));
-    await before.close();
-    const storage = await place.open();
-    await storage.install([loans]);
-    expect(await storage.tally(ofAnn)).toEqual({ count: 2, total: 900n });
-    await storage.close();
-  });
-
   test("L4: a table whose group is another is counted anew, by the new one alone", async ({ place }) => {
     const before = await place.open();
     await before.install([loans]);

@@ -10,12 +10,10 @@ import { type MoveProgress, moveToPostgres } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { limitedTo, range, startOf, stepOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";
-import { NAMESAKES, PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
+import { NAMESAKES } from "../kit/namesakes.ts";
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
-import { storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
-import { paymentTables } from "../../src/payments/payment-storage.ts";
 
 /** One column of each kind, null and not. */
 const things = defineTable("things", {
@@ -162,37 +160,6 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(tables.find(({ table }) => table === "paystateHistory")).toMatchObject({ rows: 700, sums: {} });
   });
 
-  test("F14: the payment service's tables move, the host's own of the same names stay, and one that a host declared is not the engine's", async ({
-    move,
-    target,
-  }) => {
-    new Database(move.from).exec(PAYMENT_NAMESAKES).close();
-    const schedules = defineTable("schedules", { columns: { id: "text" } });
-    const { facts, reservations } = paymentTables;
-    const tables = [facts, reservations, schedules, storedSchedules];
-    const file = await sqliteStorage(move.from);
-    await file.install(tables);
-    const reservation = { version: 1, resource: "desk", createdAt: 1, lapsesAt: null, releasedAt: null };
-    const insert = { ...reservation, id: "r", amount: LARGEST };
-    const writes = [
-      { table: "schedules", insert: { id: "tide" } },
-      { table: "facts", insert: { id: "chain", value: "local" } },
-      { table: "reservations", insert },
-    ];
-    expect((await file.commit([{ writes }])).map(({ ok }) => ok)).toEqual([true]);
-    await file.close();
-    const { leftBehind } = await moveToPostgres(move);
-    expect(leftBehind).toEqual(Object.keys(paymentTables).toSorted());
-    const there = await target.open();
-    await there.install(tables);
-    expect(await there.find({ table: schedules })).toEqual([{ id: "tide" }]);
-    expect(await there.find({ table: storedSchedules })).toEqual([]);
-    expect(await there.find({ table: facts })).toEqual([{ id: "chain", value: "local" }]);
-    expect(await there.find({ table: reservations })).toEqual([insert]);
-    const totals = await target.asked(`select "table", rows::int from "${move.schema}"."paystateTotals"`);
-    expect(totals).toEqual([{ table: "paystateReservations", rows: 1 }]);
-  });
-
   test("L8: how far a move is can be followed, from page to page and to its end", async ({
     move,
     source,
@@ -257,15 +224,6 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(await moveToPostgres(move)).toMatchObject({ wasThere: true, tables: [] });
     const elsewhere = await refusal(moveToPostgres({ ...move, schema: `${move.schema}_b` }));
     expect([elsewhere.code, elsewhere.message]).toEqual(["moved", expect.stringContaining("is old by now")]);
-  });
-
-  test("a target that lost what it had is not filled from the old file", async ({ move, source, target }) => {
-    await source.closed();
-    await moveToPostgres(move);
-    await target.asked(`drop schema "${move.schema}" cascade`);
-    const { code, message } = await refusal(moveToPostgres(move));
-    expect([code, message]).toEqual(["moved", expect.stringContaining("restore a backup of that database")]);
-    expect(await target.tables()).toEqual([]);
   });
 
   test.for(["an idle connection", "a reader", "a writer"])(
@@ -405,42 +363,6 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(await shownBy(await target.open())).toEqual(before);
   });
 
-  test("a server that is named behind the question mark of the URL is not taken for the one before it", async ({
-    move,
-    source,
-    target,
-  }) => {
-    await source.closed();
-    // A move to one server was cut off in its last moment: the copy may be there.
-    const database = new Database(move.from);
-    database.exec(`
-      create table paystateMoves (id integer primary key, "copy" text not null, place text not null, state text not null) strict;
-      insert into paystateMoves values (1, 'there', 'postgres://127.0.0.1:1/postgres, schema ${move.schema}', 'moving')`);
-    database.close();
-    const other = new URL(move.to);
-    const { port } = other;
-    other.port = "1";
-    other.searchParams.set("port", port);
-    const { code, message } = await refusal(moveToPostgres({ ...move, to: other.href }));
-    expect([code, message]).toEqual(["moved", expect.stringContaining("name the same target again")]);
-    expect(await target.tables()).toEqual([]);
-  });
-
-  test("a task that failed with a NUL in its error does not keep the file from being moved", async ({
-    move,
-    source,
-    target,
-  }) => {
-    const storage = await source.filled();
-    await storage.commit([{ starts: [startOf("n")], arms: [{ task: taskOf("n", { instance: "n" }) }] }]);
-    const task = (await claimOf(storage, 90_000)).find(({ id }) => id === "n");
-    await storage.release({ id: "n", token: task?.token ?? 0, dueAt: 99_000, error: "what \0 it said" });
-    await storage.close();
-    await moveToPostgres(move);
-    const tasks = await (await target.open()).tasks({ order: "instance", instance: "n", limit: 9 });
-    expect(tasks[0]?.lastError).toBe("what  it said");
-  });
-
   test("a row that is not read back as it lies in the file takes all of it back", async ({
     move,
     source,
@@ -488,13 +410,5 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     await client.query(`create table ${stranger} (id text)`);
     await expect(moveToPostgres(move)).rejects.toThrow("does not exist");
     await client.query(`drop table ${stranger}`);
-  });
-
-  test("tables that are not paystate's are named and left behind", async ({ move, source }) => {
-    await source.closed();
-    const database = new Database(move.from);
-    database.exec("create table own (id text)");
-    database.close();
-    expect((await moveToPostgres(move)).leftBehind).toEqual(["own"]);
   });
 });

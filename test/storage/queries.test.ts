@@ -56,21 +56,6 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
     expect(await storage.load("a")).toMatchObject({ id: "a" });
   });
 
-  test("F3: without parameters, with a comment before it, and with a result, a query is carried out", async () => {
-    const queries = [
-      {
-        sql: `-- why\n /* and how */ insert into ${database.orders} (id) values ('a') returning id`,
-        parameters: [],
-      },
-      {
-        sql: `with old as (select id from ${database.orders}) update ${database.orders} set id = 'b' where id in (select id from old)`,
-        parameters: [],
-      },
-    ];
-    expect(await commit({ queries })).toEqual([{ ok: true }]);
-    expect(await orders()).toEqual(["b"]);
-  });
-
   test("F3, G8: a unique violation refuses its own commit, and no other of the batch", async () => {
     const answers = await commit(
       { starts: [startOf("a")], queries: [order("o-1")] },
@@ -90,16 +75,6 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
     expect(await orders()).toEqual(["o-1", "o-3"]);
     expect(await storage.load("b")).toBeNull();
     expect(await storage.load("c")).not.toBeNull();
-  });
-
-  test("F3: items of one instance keep their order", async () => {
-    const items: AnyCommit[] = [{ starts: [startOf("a")] }];
-    for (let at = 1; at <= 6; at += 1) {
-      const step = { step: stepOf("a", at) };
-      items.push(at % 2 === 0 ? step : { ...step, queries: [order(`o-${at}`)] });
-    }
-    expect((await commit(...items)).map(wordOf)).toEqual(items.map(() => "ok"));
-    expect(await orders()).toEqual(["o-1", "o-3", "o-5"]);
   });
 
   test("F3: what the engine's own rows refuse is told, and no query happens", async () => {
@@ -287,22 +262,6 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
     expect(await through.commit([{ starts: [startOf("a")], queries: [says] }])).toEqual([{ ok: true }]);
     expect(await orders()).toEqual(expect.arrayContaining([expect.stringMatching(/^paystate-?$/)]));
     expect(await host.ask("select pg_try_advisory_lock(4712) as is_free")).toEqual([{ is_free: true }]);
-  });
-
-  test.runIf(isServer)("F3: a connection that goes before each COMMIT is not tried for ever", async () => {
-    const [url = "", schema = ""] = database.place;
-    const proxy = await postgresProxy(url);
-    const through = await postgresStorage(proxy.url, { schema });
-    onTestFinished(async () => {
-      await through.close();
-      await proxy.stop();
-    });
-    for (let times = 0; times < 5; times += 1) proxy.plan({ text: "commit\u0000", moment: "before" });
-    const items = [{ starts: [startOf("a")], queries: [order("o-1")] }];
-    expect((await through.commit(items)).map(wordOf)).toEqual(["failed"]);
-    expect(proxy.happened()).toBe(4);
-    expect(await orders()).toEqual([]);
-    expect(await storage.load("a")).toBeNull();
   });
 
   test.runIf(isServer).for(["before", "after"] as const)(

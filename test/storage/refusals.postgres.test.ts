@@ -6,18 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { type PostgresPool, postgresStorage } from "../../storage/postgres.ts";
-import { sqliteStorage } from "../../storage/sqlite.ts";
-import {
-  arm,
-  claim,
-  LEASE,
-  limitedTo,
-  ok,
-  range,
-  startOf,
-  taskOf,
-  WORKFLOW,
-} from "../contracts/storage/samples.ts";
+import { arm, claim, LEASE, limitedTo, ok, startOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";
 import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
@@ -40,14 +29,6 @@ test.each(["payments.db", "mysql://u:hunter2@h/db", "postgres://u:hunter2@[h/db"
     ]);
   },
 );
-
-test("a URL of PostgreSQL is no path for SQLite", async () => {
-  const { code, message } = await refusal(sqliteStorage("postgres://u:hunter2@h/db"));
-  expect([code, message]).toEqual([
-    "not_a_database",
-    "this is a URL and SQLite takes the path of a file: for PostgreSQL take postgresStorage of paystate/storage/postgres",
-  ]);
-});
 
 test("a server that nobody has started does not answer", async () => {
   const server = createServer();
@@ -270,33 +251,6 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     });
     const { rows } = await admin.query("select tablename from pg_tables where schemaname = 'theirs'");
     expect(rows).toEqual([{ tablename: "accounts" }]);
-  });
-
-  test("makes no schema for one who only wants to look", async () => {
-    const { code, message } = await refusal(
-      postgresStorage(database.url, { schema: "absent", create: false }),
-    );
-    expect([code, message]).toEqual([
-      "not_a_database",
-      "there is nothing of paystate in the schema absent of this database: mend the URL, or start a service on it first",
-    ]);
-    const { rows } = await admin.query("select 1 from pg_namespace where nspname = 'absent'");
-    expect(rows).toEqual([]);
-  });
-
-  test("is made once by four that start at the same moment", async () => {
-    const schema = "of_four";
-    await admin.query(`drop schema if exists ${schema} cascade`);
-    const started = await Promise.all(range(4).map(() => postgresStorage(database.url, { schema })));
-    const payments = started.map(paymentStorage);
-    await Promise.all(payments.map((each) => each.fact("")));
-    for (const [index, each] of payments.entries()) {
-      expect(await each.commit([{ starts: [startOf(`i${index}`)] }])).toEqual([ok]);
-    }
-    const { rows } = await admin.query(`select count(*)::int as count from ${schema}."paystateSchema"`);
-    expect(rows).toEqual([{ count: 1 }]);
-    for (const each of started) await each.close();
-    await admin.query(`drop schema ${schema} cascade`);
   });
 
   test("keeps two services apart by their schemas", async () => {

@@ -10,9 +10,7 @@ import { createEngine, defineTable, type Table, workflow } from "paystate/engine
 import { commitOne } from "../../storage/decided.ts";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
-import { paymentTables } from "../../src/payments/payment-storage.ts";
-import { NAMESAKES, PAYMENT_NAMESAKES, READ_NAMESAKES, READ_PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
-import { serviceFixture } from "../kit/service-fixture.ts";
+import { NAMESAKES, READ_NAMESAKES } from "../kit/namesakes.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { passed } from "../payments/retention/passing.ts";
 import { refusal } from "./refusal.ts";
@@ -172,20 +170,6 @@ test("F1: an engine works in the file of a host, beside its tables, in its trans
   }
 });
 
-test("several that open the file of a host at once make the tables once", async ({ path, shop }) => {
-  const storages = await Promise.all(Array.from({ length: 4 }, () => sqliteStorage(path)));
-  const engines = storages.map((storage) =>
-    createEngine({ storage, workflows: [parcels], logger: silentLogger }),
-  );
-  const ids = engines.map((_, index) => `p-${index}`);
-  await Promise.all(
-    engines.map((engine, index) => engine.start(parcels, { id: ids[index] ?? "", input: undefined })),
-  );
-  expect((await engines[0]?.list(parcels))?.instances.map(({ id }) => id)).toEqual(ids);
-  for (const storage of storages) await storage.close();
-  expect(orderIds(shop)).toEqual(["o-1"]);
-});
-
 test("F2: a table of an engine under the name of a host's is refused, and the host's is left as it is", async ({
   path,
   shop,
@@ -277,60 +261,6 @@ test("F14: a host's own tasks, instances, watches and history stay as they are w
   expect(hostsOwn(shop)).toEqual(before);
 });
 
-test("F14: a payment service takes a send to its end in the file of a host with a table of its own under the name of each of the service's", async ({
-  folder,
-}) => {
-  const path = join(folder, "shop.db");
-  const shop = new Database(path);
-  onTestFinished(() => void shop.close());
-  shop.exec(PAYMENT_NAMESAKES);
-  const storage = await sqliteStorage(path);
-  const world = await serviceFixture({ storage });
-  onTestFinished(() => world.close());
-  const caller = await world.caller();
-  const from = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
-  const { transactionId } = await world.send(caller, {
-    from,
-    to: world.wallet("bob").address,
-    amount: "1.5",
-  });
-  await world.finalize();
-  expect(await world.storage.find({ table: paymentTables.transactions, key: transactionId })).toMatchObject([
-    {
-      status: "completed",
-    },
-  ]);
-  const counts = ["paystateAccounts", "paystateQuotes", "paystateTransactions"].map((name) =>
-    shop.prepare(`select count(*) from ${name}`).pluck().get(),
-  );
-  expect(counts).toEqual([1, 1, 1]);
-  expect(shop.prepare(READ_PAYMENT_NAMESAKES).pluck().all()).toEqual(Object.keys(paymentTables));
-  expect(
-    shop
-      .prepare("select distinct tbl_name from sqlite_master where type in ('index', 'trigger')")
-      .pluck()
-      .all(),
-  ).toEqual(expect.not.arrayContaining(Object.keys(paymentTables)));
-});
-
-test("F14: namesakes in temporary tables and attached files of the host's connection are not paystate's", async ({
-  folder,
-  shop,
-}) => {
-  shop.exec(`create temp table tasks (id text); create temp table History (id text);
-    create temp table accounts (id text);
-    attach '${join(folder, "other.db")}' as other; create table other."paystateTasks" (id text)`);
-  const storage = await sqliteStorage(shop);
-  await storage.install([paymentTables.accounts]);
-  const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
-  await engine.start(parcels, { id: "p", input: undefined });
-  expect((await engine.history("p")).length).toBe(1);
-  const counts = ["temp.tasks", 'other."paystateTasks"', 'main."paystateInstances"'].map((table) =>
-    shop.prepare(`select count(*) from ${table}`).pluck().get(),
-  );
-  expect(counts).toEqual([0, 0, 1]);
-});
-
 /** As a process without an extension of the host sees the extension's module and collation. */
 const UNKNOWN = `create index by_name on orders (id collate nocase);
   pragma writable_schema = on;
@@ -377,32 +307,6 @@ test.for([
     await storage.close();
   },
 );
-
-test("a copy holds the tables of both, and the storage opens beside a module that it does not have", async ({
-  folder,
-  path,
-  shop,
-}) => {
-  const storage = await sqliteStorage(path);
-  const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
-  await engine.start(parcels, { id: "p", input: undefined });
-  const copy = join(folder, "copy.db");
-  await backupSqlite(path, copy);
-  const copied = new Database(copy);
-  expect(orderIds(copied)).toEqual(["o-1"]);
-  copied.unsafeMode(true);
-  copied.exec(`pragma writable_schema = on;
-    insert into sqlite_master (type, name, tbl_name, rootpage, sql)
-      values ('table', 'vectors', 'vectors', 0, 'CREATE VIRTUAL TABLE vectors USING vec0(x)');`);
-  copied.close();
-  const read = await readOnlySqlite(copy);
-  expect((await createEngine({ storage: read, workflows: [parcels] }).read(parcels, "p"))?.value).toBe(
-    "packed",
-  );
-  await read.close();
-  await storage.close();
-  expect(orderIds(shop)).toEqual(["o-1"]);
-});
 
 test("what is not to be made is refused in the file of a host: a command that was given the wrong one", async ({
   path,

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import type { PaymentCommit } from "../contracts/storage/samples.ts";
@@ -66,29 +65,4 @@ test("D37: a start on a disk that takes no more is refused", async () => {
   expect(code).toBe(1);
   expect(said).toMatch(/code: '(disk_full|unwritable)'/);
   expect(said, "no group was tried").not.toContain("answers");
-});
-
-test("D1: where the file may grow no more, each item of a group is there or not as it was answered", async () => {
-  const database = new Database(path);
-  const storage = await sqliteStorage(database);
-  const pages = Number(database.pragma("page_count", { simple: true }));
-  database.pragma(`max_page_count = ${pages + 20}`);
-  const items = Array.from({ length: 8 }, (_, index): PaymentCommit => {
-    return { writes: [{ table: "facts", insert: { id: `f${index}`, value: "x".repeat(20_000) } }] };
-  });
-  const answers = await storage.commit(items);
-  const made = answers.filter(({ ok }) => ok).length;
-  expect(made).toBeGreaterThan(0);
-  expect(made).toBeLessThan(8);
-  for (const answer of answers.slice(made)) {
-    expect(answer).toMatchObject({ conflict: "failed", error: { code: "disk_full" } });
-  }
-  for (const index of answers.keys()) {
-    expect((await storage.fact(`f${index}`)) !== null).toBe(index < made);
-  }
-  expect(database.inTransaction).toBe(false);
-  database.pragma(`max_page_count = ${pages + 1_000}`);
-  expect((await storage.commit(items.slice(made))).every(({ ok }) => ok)).toBe(true);
-  await storage.close();
-  database.close();
 });

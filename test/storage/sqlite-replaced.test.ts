@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { FileGuard } from "../../storage/sqlite/file-guard.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { backupSqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { ok, taskOf, type PaymentCommit } from "../contracts/storage/samples.ts";
@@ -147,23 +146,6 @@ test("D36: it is looked ten times a second", async () => {
   await expect(storage.tasks({ order: "instance", instance: "i", limit: 1 })).rejects.toMatchObject({
     code: "replaced",
   });
-});
-
-test("D36: a mount that numbers its files anew is no reason to stop: what is written is found under the name", () => {
-  const handle = new Database(path);
-  let inode = 1;
-  const reopen = (): Database.Database => new Database(path, { readonly: true });
-  const guard = new FileGuard(
-    { path, log: `${path}-wal`, handle, reopen },
-    () => (elapsed += 100),
-    () => ({ id: `1 ${inode}`, size: 1 }),
-  );
-  guard.check();
-  inode = 2;
-  guard.check();
-  guard.check();
-  expect(handle.prepare(`select count(*) as count from "paystateLeases"`).get()).toEqual({ count: 0 });
-  handle.close();
 });
 
 test("D36: a file that another program has made smaller is used on, with its log", async () => {

@@ -154,21 +154,6 @@ describe("locks", () => {
     await storage.close();
   });
 
-  test("a database that others write and open meanwhile gets its schema once, by who comes first", async () => {
-    const other = new Database(path);
-    other.pragma("journal_mode = WAL");
-    other.exec("begin immediate");
-    const opening = Promise.all([sqliteStorage(path), sqliteStorage(path)]);
-    for (let turns = 0; turns < 50; turns += 1) await turn();
-    other.exec("commit");
-    for (const storage of await opening) {
-      expect(await storage.load("i")).toBeNull();
-      await storage.close();
-    }
-    expect(other.prepare("select * from paystateSchema").all()).toEqual([{ version: 1, oldest: 1 }]);
-    other.close();
-  });
-
   test("idle: with nothing due, claims, leases and reads ask for no write lock", async () => {
     const storage = await sqliteStorage(path);
     await put(storage, {
@@ -267,26 +252,6 @@ describe("batches", () => {
     expect(pragma("synchronous", { simple: true })).toBe(2);
     await storage.close();
     database.close();
-  });
-
-  test("at most 256 items share a physical transaction", async () => {
-    const storage = await sqliteStorage(path, { elapsed: () => 0 });
-    const other = new Database(path);
-    const count = other.prepare("select count(*) from paystateFacts").pluck();
-    // In a turn of its own: opening may have taken what this one has time for.
-    await turn();
-    const work = storage.commit(range(600).map((index) => fact(`f${index}`)));
-    const seen = new Set<unknown>();
-    const watching = (async () => {
-      while (seen.size < 3) {
-        seen.add(count.get());
-        await turn();
-      }
-    })();
-    await Promise.all([work, watching]);
-    expect([...seen]).toEqual([256, 512, 600]);
-    other.close();
-    await storage.close();
   });
 
   test("a physical transaction ends after ten milliseconds of execution, and others have their turn", async () => {

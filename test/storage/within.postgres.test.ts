@@ -1,6 +1,6 @@
 /** Queries of a host in the host's own transaction on PostgreSQL: their parameters, their tables, their refusals. */
 // modules: host-sql
-import { Kysely, PostgresDialect } from "kysely";
+
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { CompiledQuery } from "../../storage/compiled-queries.ts";
@@ -71,21 +71,6 @@ describe.skipIf(!HAS_POSTGRES)("queries within a transaction of a host on Postgr
     const none = Object.fromEntries(Object.keys(GIVEN).map((name) => [name, null]));
     expect(rows).toEqual([expected, none]);
     expect((await client.query("select name from pg_prepared_statements")).rows).toEqual([]);
-  });
-
-  test("D64: it is the same through a library that hands out its own transaction", async ({
-    host,
-    database,
-  }) => {
-    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-    const db = new Kysely<{ notes: { text: string } }>({ dialect: new PostgresDialect({ pool }) });
-    await pool.query("create temporary table notes (text text)");
-    await db.transaction().execute(async (trx) => {
-      const query = trx.insertInto("notes").values({ text: "it's; here -- $1" }).compile();
-      expect(await host.add([query], trx as never)).toEqual({ ok: true });
-    });
-    expect((await pool.query("select text from notes")).rows).toEqual([{ text: "it's; here -- $1" }]);
-    await db.destroy();
   });
 
   test.for([

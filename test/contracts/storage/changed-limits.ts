@@ -12,7 +12,6 @@ import {
   ids,
   LEASE,
   limitedTo,
-  ok,
   put,
   range,
   taskOf,
@@ -48,31 +47,6 @@ const priorities: readonly StorageContractCase[] = [
         assert.equal(task.id, id);
         assert.equal(task.priority, { first: -5, low: -1, high: 9, "high too": 9 }[id]);
         await end(storage, id);
-      }
-    },
-  ),
-  promise(
-    "F5: of two limits a priority counts among all that wait for the first key",
-    async ({ storage }) => {
-      const of = (id: string, webhook: string, priority: number) =>
-        taskOf(id, {
-          priority,
-          limits: [
-            { key: "account", atMost: 1 },
-            { key: webhook, atMost: 1 },
-          ],
-        });
-      await arm(storage, of("held", "w", 0));
-      await arm(storage, of("w0", "w", 0), of("v0", "v", 1), of("w1", "w", 2), of("v1", "v", 1));
-      await claimOne(storage, 10);
-      for (const [done, next] of [
-        ["held", "w1"],
-        ["w1", "v0"],
-        ["v0", "v1"],
-        ["v1", "w0"],
-      ] as const) {
-        await end(storage, done);
-        assert.equal((await claimOne(storage, 10)).id, next);
       }
     },
   ),
@@ -192,20 +166,6 @@ const overrides: readonly StorageContractCase[] = [
     await end(storage, "t1");
     assert.equal((await claimOne(storage, 0)).id, "t6");
   }),
-  promise("F6: no override changes the order of messages", async ({ storage }) => {
-    const key = "message to i";
-    const lease = { holder: "h", until: 100, leaseMs: 100 };
-    const message = (id: string) => limitedTo(id, key, 1, { kind: "message", name: "GO" });
-    await set(storage, key, 5);
-    await arm(storage, message("m0"), message("m1"));
-    await set(storage, key, 7);
-    assert.deepEqual(ids(await claim(storage, 0)), ["m0"]);
-    await set(storage, key, 0);
-    await end(storage, "m0");
-    assert.deepEqual(ids(await claim(storage, 0)), ["m1"]);
-    await end(storage, "m1");
-    assert.deepEqual(await commit(storage, { arms: [{ task: message("m2"), lease }] }), ok);
-  }),
   promise(
     "F6: a task in its pause, a suspect and a dead letter have no room, whatever is set",
     async ({ storage }) => {
@@ -276,27 +236,6 @@ const told: readonly StorageContractCase[] = [
       assert.equal(dead?.waitsFor, undefined, "a list counts none");
     },
   ),
-  promise("F6: of two limits it tells the key that is full", async ({ storage }) => {
-    const of = (id: string, webhook: string) =>
-      taskOf(id, {
-        limits: [
-          { key: "account", atMost: 2 },
-          { key: webhook, atMost: 1 },
-        ],
-      });
-    await arm(storage, of("w0", "w"), of("w1", "w"), of("w2", "w"));
-    assert.deepEqual(await waits(storage), {
-      w1: { key: "w", before: 0 },
-      w2: { key: "w", before: 1 },
-    });
-    await arm(storage, of("v0", "v"));
-    assert.deepEqual(await waits(storage), {
-      w1: { key: "account", before: 0 },
-      w2: { key: "account", before: 1 },
-    });
-    await set(storage, "account", 9);
-    assert.deepEqual((await waits(storage))["w1"], { key: "w", before: 0 });
-  }),
   promise(
     "F6: what waits for a rate tells of which key, until when; due at once where that key is overridden",
     async ({ storage }) => {

@@ -457,21 +457,6 @@ const installing: readonly StorageContractCase[] = [
     },
   ),
   given(
-    "a summed amount is 0 at least and has 27 digits at most, and another is refused",
-    async ({ storage }) => {
-      await storage.install([tips]);
-      const tip = (id: string, amount: bigint) =>
-        ({ table: "tips", insert: { id, by: "ann", at: 1, amount } }) as const;
-      await commits(storage, tip("none", 0n), tip("most", 10n ** 27n - 1n));
-      for (const amount of [-1n, 10n ** 27n]) {
-        const [answer] = await storage.commit([{ writes: [tip("other", amount)] }]);
-        assert.ok(answer !== undefined && "error" in answer, "it is no amount to be summed");
-        assert.match(String(answer.error), /amount is summed, and takes no amount below 0/);
-      }
-      assert.deepEqual(idsOf(await storage.find({ table: tips })), ["none", "most"]);
-    },
-  ),
-  given(
     "a table that differs without a migration is refused, and nothing of the rest is installed",
     async (handles) => {
       const { storage } = handles;

@@ -17,26 +17,6 @@ import {
 
 /** Instances: one winner per version, loads that see the last commit, history in order. */
 export const instanceCases: readonly StorageContractCase[] = [
-  promise("all instances are paged newest first, whichever workflow they are of", async ({ storage }) => {
-    const start = (id: string, createdAt: number, workflow: string) => ({
-      ...startOf(id),
-      createdAt,
-      workflow,
-    });
-    await put(storage, { starts: [start("b", 5, "one@1"), start("a", 5, "two@1")] });
-    await put(storage, { starts: [start("old", 1, "one@1"), start("new", 9, "two@1")] });
-    const ids = async (page: {
-      readonly before: { readonly createdAt: number; readonly id: string } | null;
-      readonly limit: number;
-    }) =>
-      (await storage.list({ order: "newest", after: page.before, limit: page.limit })).map(({ id }) => id);
-    assert.deepEqual(await ids({ before: null, limit: 9 }), ["new", "b", "a", "old"]);
-    assert.deepEqual(await ids({ before: null, limit: 2 }), ["new", "b"]);
-    assert.deepEqual(await ids({ before: { createdAt: 5, id: "b" }, limit: 9 }), ["a", "old"]);
-    assert.deepEqual(await ids({ before: { createdAt: 1, id: "old" }, limit: 9 }), []);
-    const [newest] = await storage.list({ order: "newest", after: null, limit: 1 });
-    assert.deepEqual(newest, await storage.load("new"));
-  }),
   promise(
     "a start that stands for two steps says its version, its life and the time of the last",
     async ({ storage }) => {
@@ -145,11 +125,6 @@ export const instanceCases: readonly StorageContractCase[] = [
       await put(either(version, storage, other), { step: stepOf("i", version) });
       assert.equal((await either(version + 1, storage, other).load("i"))?.version, version + 1);
     }
-  }),
-  promise("closing one handle disturbs no other", async ({ storage, other }) => {
-    await put(storage, { starts: [startOf("i")] });
-    await storage.close();
-    assert.equal((await other.load("i"))?.version, 1);
   }),
   promise(
     "a row of the history keeps what made the step, byte for byte, or that nothing is known of it",

@@ -30,20 +30,6 @@ export const leaseCases: readonly StorageContractCase[] = [
       assert.deepEqual(await lease(storage, "h", 1_001), ["a g 2000"]);
     },
   ),
-  promise(
-    "of several names each goes by itself, and the answer is in their order",
-    async ({ storage, other }) => {
-      await lease(storage, "h", 0, { names: ["b", "d"] });
-      const names = ["d", "c", "b", "a", "c"];
-      assert.deepEqual(await lease(other, "g", 1, { names }), [
-        "d h 1000",
-        "c g 1001",
-        "b h 1000",
-        "a g 1001",
-      ]);
-      assert.deepEqual(await lease(storage, "h", 2, { names: [] }), []);
-    },
-  ),
   promise("a holder's own is extended once no more than half of it is left", async ({ storage, other }) => {
     await lease(storage, "h", 0);
     assert.deepEqual(await lease(storage, "h", LEASE / 2 - 1), ["a h 1000"], "nothing is written");

@@ -16,12 +16,10 @@ import {
   ok,
   put,
   range,
-  refusedWrite,
   stampOf,
   startOf,
   stepOf,
   taskOf,
-  webhookOf,
   WORKFLOW,
 } from "./samples.ts";
 
@@ -88,15 +86,6 @@ const rooms: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, 10 + 2 * LEASE)).id, "a2");
     },
   ),
-  promise("a heartbeat keeps the room", async ({ storage }) => {
-    await arm(storage, ...backlog("a", 1, 2));
-    await claimOne(storage, 0);
-    await storage.heartbeat({ holder: "h", tasks: [{ id: "a0", token: 1 }], now: LEASE - 1, leaseMs: LEASE });
-    assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE - 1);
-    assert.deepEqual(await claim(storage, LEASE), []);
-    await end(storage, { id: "a0", token: 1 });
-    assert.equal((await claimOne(storage, LEASE)).id, "a1");
-  }),
   promise(
     "a task in its pause has no room, and asks for it again ahead of what was armed later",
     async ({ storage }) => {
@@ -129,13 +118,6 @@ const rooms: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, 60 + 2 * LEASE)).id, "b", "the suspect has no room");
     },
   ),
-  promise("the limit of a key counts the tasks of all workflows", async ({ storage }) => {
-    const both = { workflows: [WORKFLOW, "sample@2"] };
-    await arm(storage, limitedTo("first", "a", 2, { workflow: "sample@2" }), ...backlog("a", 2, 3));
-    assert.deepEqual(ids(await claim(storage, 100, both)), ["first", "a0"]);
-    assert.deepEqual(await claim(storage, 100, both), []);
-    assert.deepEqual(await claim(storage, 100, { workflows: ["unknown@7"] }), []);
-  }),
   promise(
     "an effect with limits is armed without its lease behind another of its key, as it is told",
     async ({ storage }) => {
@@ -148,18 +130,6 @@ const rooms: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await claim(storage, 50)), ["c", "d"]);
     },
   ),
-  promise("of a commit that is refused no room is given on", async ({ storage }) => {
-    await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("taken") }] });
-    await arm(storage, ...backlog("a", 1, 2));
-    await claimOne(storage, 0);
-    const refused = {
-      consumes: { task: "a0", token: 1 },
-      writes: [{ table: "webhooks" as const, insert: webhookOf("taken") }],
-    };
-    assert.deepEqual(await commit(storage, refused), refusedWrite(0));
-    assert.deepEqual(await parked(storage), ["a1"]);
-    assert.deepEqual(await claim(storage, 1), []);
-  }),
 ];
 
 const paths: readonly StorageContractCase[] = [
@@ -189,35 +159,6 @@ const paths: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await claim(storage, 10)), ["a0", "b1"]);
     },
   ),
-  promise("each of a hundred webhooks of one account has its turn", async ({ storage }) => {
-    const account = { key: "account", atMost: 1 };
-    const webhooks = range(100).map((index) => ({ key: `w${String(index).padStart(3, "0")}`, atMost: 1 }));
-    for (const round of ["first", "second"]) {
-      await arm(
-        storage,
-        ...webhooks.map((webhook) => within(`${round} of ${webhook.key}`, account, webhook)),
-      );
-    }
-    const turns = new Set<string>();
-    for (const now of range(170)) {
-      const task = await claimOne(storage, now);
-      turns.add(task.limits[1]?.key ?? "");
-      await end(storage, task);
-    }
-    assert.equal(turns.size, 100);
-  }),
-  promise("G10: a key with room is found behind a hundred that are full", async ({ storage }) => {
-    const account = { key: "account", atMost: 200 };
-    const webhooks = range(100).map((index) => ({ key: `w${index}`, atMost: 1 }));
-    for (const round of ["held", "waits"]) {
-      await arm(storage, ...webhooks.map((webhook) => within(`${round} ${webhook.key}`, account, webhook)));
-    }
-    assert.equal((await claim(storage, 1)).length, 100);
-    for (const key of ["a", "z"]) {
-      await arm(storage, within(key, account, { key, atMost: 1 }));
-      assert.equal((await claimOne(storage, 2)).id, key);
-    }
-  }),
   promise("G6: full keys with long queues starve neither other keys nor tasks without limits", async (on) => {
     const { storage } = on;
     for (const key of range(40)) await arm(storage, ...backlog(`full${key}-`, 1, 5));
@@ -258,12 +199,6 @@ const troubles: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 2 * LEASE + 2), []);
     await end(storage, { id: "a1", token: 1 });
     assert.equal((await claimOne(storage, 2 * LEASE + 3)).id, "a0");
-  }),
-  promise("G6: a dead letter that is ended late disturbs no room", async ({ storage }) => {
-    await arm(storage, ...backlog("a", 1, 3));
-    assert.deepEqual(ids(await endHolders(storage, 2 * LEASE)), ["a1"]);
-    assert.deepEqual(await commit(storage, { consumes: { task: "a0", token: 2 } }), ok);
-    assert.deepEqual(await claim(storage, 2 * LEASE + 1), [], "a1 has the room");
   }),
   promise(
     "D2, R41: a late holder takes its task back, though its room was given on, and no key has more than its limit",
@@ -357,12 +292,6 @@ const inOrder: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, 60 + 2 * LEASE)).id, "m1");
     },
   ),
-  promise("D15: a message that is a suspect takes a place for steps", async ({ storage }) => {
-    await arm(storage, message("m0"));
-    await claimOne(storage, 0, { holder: "dead" });
-    await claimOne(storage, LEASE, { holder: "dead too" });
-    assert.equal((await claimOne(storage, 2 * LEASE, { limited: 0 })).id, "m0");
-  }),
   promise(
     "D15: a dead letter, or a failing message that is dropped, lets the rest go on",
     async ({ storage }) => {
@@ -449,24 +378,6 @@ const runs: readonly StorageContractCase[] = [
   }),
 ];
 
-/** Two handles end and claim at once, until nothing is left; answers how often each task was claimed. */
-async function drain(handles: readonly [PaymentStorage, PaymentStorage]): Promise<Map<string, number>> {
-  const done = new Map<string, number>();
-  const holders = range(6).map(async (index) => {
-    const storage = either(index, ...handles);
-    for (let idle = 0; idle < 3;) {
-      const claimed = await claim(storage, 10, { holder: `h${index}`, limited: 2 });
-      idle = claimed.length === 0 ? idle + 1 : 0;
-      for (const task of claimed) {
-        done.set(task.id, (done.get(task.id) ?? 0) + 1);
-        await end(storage, task);
-      }
-    }
-  });
-  await Promise.all(holders);
-  return done;
-}
-
 const races: readonly StorageContractCase[] = [
   promise("G10: of many claims at once no key gives more than its limit", async ({ storage, other }) => {
     await arm(storage, ...backlog("a", 3, 20), ...backlog("b", 5, 20));
@@ -491,19 +402,6 @@ const races: readonly StorageContractCase[] = [
       assert.equal((await claim(storage, 10)).length, 4);
     },
   ),
-  promise("G10: what is parked is woken by whoever ends the last, and each is done once", async (on) => {
-    const { storage, other } = on;
-    for (const account of ["x", "y"]) {
-      const tasks = range(30).map((index) =>
-        within(`${account}${index}`, { key: account, atMost: 3 }, { key: `w${index % 4}`, atMost: 2 }),
-      );
-      await arm(storage, ...tasks);
-    }
-    const done = await drain([storage, other]);
-    const rest = await drain([storage, other]);
-    assert.deepEqual([done.size + rest.size, [...done.values()].every((count) => count === 1)], [60, true]);
-    assert.deepEqual(await parked(storage), []);
-  }),
 ];
 
 /** Limits by key: rooms that hold and are given on in order, on every adapter. */

@@ -5,7 +5,7 @@ import type { ListKey } from "../../../src/payments/frame/tables/read.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { asAddress } from "./extremes.ts";
 import { nullRows } from "./rows.ts";
-import { ids, put, range } from "./samples.ts";
+import { ids, put } from "./samples.ts";
 
 const transaction = (id: string, changes: Partial<PaymentTables["transactions"]> = {}): PaymentWrite => ({
   table: "transactions",
@@ -29,22 +29,6 @@ async function pagesOf(
 }
 
 const transactions: readonly StorageContractCase[] = [
-  promise("an account's transactions come newest first, page by page, each once", async ({ storage }) => {
-    const times = { a: 5, b: 5, c: 9, d: 5, e: 1, f: Number.MAX_SAFE_INTEGER };
-    const rows = Object.entries(times).map(([id, createdAt]) => transaction(id, { createdAt }));
-    await put(storage, { writes: [...rows, transaction("other", { accountId: "b", createdAt: 6 })] });
-    const read = (below: ListKey | null) => storage.transactionsOf("a", null, { below, limit: 2 });
-    assert.deepEqual(await pagesOf(read), [
-      ["f", "c"],
-      ["d", "b"],
-      ["a", "e"],
-    ]);
-    assert.deepEqual(ids(await storage.transactionsOf("b", null, { below: null, limit: 9 })), ["other"]);
-    assert.deepEqual(await storage.transactionsOf("nobody", null, { below: null, limit: 9 }), []);
-    // A time alone is a place, too: no id is empty.
-    const before = { below: { createdAt: 5, id: "" }, limit: 9 };
-    assert.deepEqual(ids(await storage.transactionsOf("a", null, before)), ["e"]);
-  }),
   promise(
     "they are found by status, by reference and by recipient, in the same order",
     async ({ storage }) => {
@@ -81,13 +65,6 @@ const transactions: readonly StorageContractCase[] = [
       assert.deepEqual(await found({ status: "pending" }), [["p"]]);
     },
   ),
-  promise("what is added above a page moves nothing on the pages below it", async ({ storage, other }) => {
-    await put(storage, { writes: range(4).map((at) => transaction(`t${at}`, { createdAt: at })) });
-    const first = await storage.transactionsOf("a", null, { below: null, limit: 2 });
-    await put(other, { writes: [transaction("new", { createdAt: 9 })] });
-    const below = first.at(-1) ?? null;
-    assert.deepEqual(ids(await storage.transactionsOf("a", null, { below, limit: 2 })), ["t1", "t0"]);
-  }),
 ];
 
 const others: readonly StorageContractCase[] = [
@@ -127,19 +104,6 @@ const others: readonly StorageContractCase[] = [
       assert.deepEqual(await read("asc", "a"), ["new"]);
     },
   ),
-  promise("a webhook's deliveries come newest first, page by page", async ({ storage }) => {
-    const delivery = (id: string, createdAt: number, webhookId = "w"): PaymentWrite => ({
-      table: "deliveries",
-      insert: { ...nullRows.deliveries, id, createdAt, webhookId },
-    });
-    await put(storage, {
-      writes: [delivery("a", 1), delivery("b", 1), delivery("c", 2), delivery("d", 0), delivery("x", 1, "v")],
-    });
-    const read = (below: ListKey | null) => storage.deliveriesTo("w", { below, limit: 3 });
-    assert.deepEqual(await pagesOf(read), [["c", "b", "a"], ["d"]]);
-    assert.equal((await storage.delivery("x"))?.webhookId, "v");
-    assert.equal(await storage.delivery("0"), null);
-  }),
 ];
 
 /** Lists in pages. */

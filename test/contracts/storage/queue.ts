@@ -17,7 +17,6 @@ import {
   put,
   range,
   startOf,
-  stepOf,
   taskOf,
   WORKFLOW,
 } from "./samples.ts";
@@ -48,15 +47,6 @@ const claims: readonly StorageContractCase[] = [
       assert.deepEqual(await claim(other, 30), []);
     },
   ),
-  promise("a claim of several workflows goes by time, not by workflow", async ({ storage }) => {
-    await arm(
-      storage,
-      taskOf("1", { dueAt: 1, workflow: "b@1" }),
-      taskOf("2", { dueAt: 2 }),
-      taskOf("3", { dueAt: 3, workflow: "b@1" }),
-    );
-    assert.deepEqual(ids(await claim(storage, 9, { workflows: [WORKFLOW, "b@1"], free: 2 })), ["1", "2"]);
-  }),
   promise("G6: tasks of unknown workflows are left alone and stand in nobody's way", async ({ storage }) => {
     await arm(storage, ...range(300).map((index) => taskOf(`u${index}`, { workflow: "unknown@7" })));
     await arm(storage, taskOf("known", { dueAt: 5 }));
@@ -85,16 +75,6 @@ const claims: readonly StorageContractCase[] = [
       assert.equal((await claim(storage, 9, { steps: 0 })).length, 49);
     },
   ),
-  promise("G4: of twenty claims at once each task goes to one", async ({ storage, other }) => {
-    await arm(storage, ...range(100).map((index) => taskOf(`t${index}`)));
-    const race = range(20).map((index) =>
-      claim(either(index, storage, other), 0, { holder: `h${index}`, free: 7 }),
-    );
-    const claimed = (await Promise.all(race)).flat();
-    assert.equal(claimed.length, 100);
-    assert.equal(new Set(ids(claimed)).size, 100);
-    assert.ok(claimed.every(({ token }) => token === 1));
-  }),
   promise(
     "G4: a lease ends at its time, not before, and every claim's token is larger",
     async ({ storage, other }) => {
@@ -198,18 +178,6 @@ const givingBack: readonly StorageContractCase[] = [
       assert.deepEqual([again.id, again.token, again.failures], ["t", 2, 0]);
     },
   ),
-  promise("a release with another token than the latest changes nothing", async ({ storage }) => {
-    await arm(storage, taskOf("t"), taskOf("fresh", { dueAt: 1_000_000 }));
-    await claimOne(storage, 0);
-    await claimOne(storage, LEASE);
-    for (const token of [0, 1, 3]) {
-      assert.equal(await storage.release({ id: "t", token, dueAt: 0, error: "late" }), false);
-    }
-    assert.equal(await storage.release({ id: "fresh", token: 0, dueAt: 0 }), false);
-    assert.equal(await storage.release({ id: "none", token: 1, dueAt: 0 }), false);
-    assert.deepEqual(await claim(storage, LEASE + 1), []);
-    assert.equal((await claimOne(storage, 2 * LEASE)).failures, 0);
-  }),
   promise("a heartbeat extends what is held and names what is lost", async ({ storage, other }) => {
     await arm(storage, ...["held", "consumed", "released", "taken", "ended"].map((id) => taskOf(id)));
     await claim(storage, 0);
@@ -249,16 +217,6 @@ const givingBack: readonly StorageContractCase[] = [
     });
     assert.deepEqual(ids(await claim(storage, 0)).toSorted(), ["effect", "message", "named", "others"]);
   }),
-  promise("a commit that disarms a timer and arms it again keeps the new one", async ({ storage }) => {
-    const timer = (id: string, dueAt: number) => taskOf(id, { kind: "timer", name: "t", dueAt });
-    await put(storage, { starts: [startOf("i")], arms: [{ task: timer("i:1:0", 0) }] });
-    await put(storage, {
-      step: stepOf("i", 1),
-      disarms: [{ instance: "i", timer: "t" }],
-      arms: [{ task: timer("i:2:0", 7) }],
-    });
-    assert.deepEqual(ids(await claim(storage, 9)), ["i:2:0"]);
-  }),
   promise("a timer that fired while it was disarmed is refused by its token", async ({ storage, other }) => {
     await arm(storage, taskOf("t", { kind: "timer", name: "t" }));
     await claimOne(other, 0);
@@ -294,37 +252,6 @@ const poison: readonly StorageContractCase[] = [
       assert.deepEqual({ ...letter, ...dead }, letter);
       assert.deepEqual(await claim(storage, 99 * LEASE), []);
       assert.equal(await storage.nextDue([WORKFLOW]), null);
-    },
-  ),
-  promise("G6: poison takes nobody's place in the claim that sets it aside", async ({ storage }) => {
-    await arm(storage, ...range(50).map((index) => taskOf(`p${index}`)));
-    for (const now of [0, LEASE]) {
-      for (const index of range(50)) await claimOne(storage, now, { free: 1, holder: `${now} ${index}` });
-    }
-    await arm(storage, taskOf("good", { dueAt: 2 * LEASE + 1 }));
-    assert.equal((await claimOne(storage, 2 * LEASE + 1, { free: 1, maxCrashes: 1 })).id, "good");
-    assert.equal((await storage.tasks({ order: "dead", limit: 99 })).length, 50);
-  }),
-  promise(
-    "dead letters come newest first, and those whose task is finished after all are gone",
-    async ({ storage }) => {
-      await arm(storage, ...range(3).map((index) => taskOf(`p${index}`, { dueAt: index })));
-      for (const death of range(2)) {
-        for (const now of range(3)) await claimOne(storage, death * LEASE + now, { holder: `h${now}` });
-      }
-      for (const now of range(3)) {
-        assert.deepEqual(await claim(storage, now + 2 * LEASE, { maxCrashes: 1 }), []);
-      }
-      assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["p2", "p1", "p0"]);
-      assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 2 })), ["p2", "p1"]);
-      assert.equal(await storage.release({ id: "p0", token: 2, dueAt: 0 }), false, "the dead stay dead");
-      assert.deepEqual(
-        (await storage.heartbeat({ holder: "h", tasks: [{ id: "p0", token: 2 }], now: 0, leaseMs: LEASE }))
-          .lost,
-        ["p0"],
-      );
-      assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 2 } }), ok);
-      assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["p2", "p0"]);
     },
   ),
   promise("timers and messages of a workflow are listed as they become due", async ({ storage }) => {
@@ -470,22 +397,6 @@ const poison: readonly StorageContractCase[] = [
       );
     },
   ),
-  promise("the next due time is that of the earliest task of known workflows", async ({ storage }) => {
-    assert.equal(await storage.nextDue([WORKFLOW]), null);
-    await arm(
-      storage,
-      taskOf("unknown", { workflow: "unknown@7", dueAt: 1 }),
-      taskOf("a", { dueAt: 30 }),
-      taskOf("b", { dueAt: 20 }),
-    );
-    assert.equal(await storage.nextDue([WORKFLOW]), 20);
-    assert.equal(await storage.nextDue([WORKFLOW, "unknown@7"]), 1);
-    assert.equal(await storage.nextDue([]), null);
-    await claim(storage, 20);
-    assert.equal(await storage.nextDue([WORKFLOW]), 30);
-    await claim(storage, 30);
-    assert.equal(await storage.nextDue([WORKFLOW]), 20 + LEASE, "the end of the first lease");
-  }),
   promise("listening for wake-ups can be ended, and no wake-up is promised", async ({ storage }) => {
     storage.onWake(() => {})();
     await arm(storage, taskOf("t"));

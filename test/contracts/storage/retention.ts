@@ -4,19 +4,7 @@ import type { InstanceListQuery, InstanceRecord } from "../../../storage/storage
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows } from "./rows.ts";
-import {
-  commit,
-  either,
-  ok,
-  put,
-  range,
-  refusedWrite,
-  startOf,
-  stampOf,
-  stepOf,
-  taskOf,
-  webhookOf,
-} from "./samples.ts";
+import { commit, ok, put, refusedWrite, startOf, stampOf, stepOf, taskOf, webhookOf } from "./samples.ts";
 
 /** Instances that ended at these times, by their ids. */
 async function ended(storage: PaymentStorage, times: Readonly<Record<string, number>>): Promise<void> {
@@ -43,15 +31,6 @@ export const retentionCases: readonly StorageContractCase[] = [
     assert.deepEqual(await found({ until: 4 }), []);
     const [first] = await other.list({ order: "ended", until: 30, after: null, limit: 1 });
     assert.deepEqual(first, await storage.load("born done"));
-  }),
-  promise("what was removed is found no more, and neither is its history", async ({ storage }) => {
-    await ended(storage, { a: 1, b: 2 });
-    await put(storage, {
-      history: [{ instance: "a", version: 1, stamp: "s", at: 1, event: "{}", value: "{}", cause: null }],
-    });
-    await put(storage, { removes: [{ id: "a", life: stampOf(1) }] });
-    assert.deepEqual(idsOf(await storage.list({ order: "ended", until: 9, after: null, limit: 9 })), ["b"]);
-    assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);
   }),
   promise(
     "an instance goes with its last step, and its history; what is told of it stays, and its id is free",
@@ -114,13 +93,6 @@ export const retentionCases: readonly StorageContractCase[] = [
       });
     }
   }),
-  promise("G2: of twenty removals of one instance one is carried out", async ({ storage, other }) => {
-    await ended(storage, { i: 1 });
-    const race = range(20).map((index) =>
-      commit(either(index, storage, other), { removes: [{ id: "i", life: stampOf(1) }] }),
-    );
-    assert.equal((await Promise.all(race)).filter((result) => result.ok).length, 1);
-  }),
   promise("a row is removed, and its key and unique values are free again", async ({ storage, other }) => {
     const { attempts } = fullRows;
     await put(storage, { writes: [{ table: "attempts", insert: attempts }] });
@@ -172,22 +144,6 @@ export const retentionCases: readonly StorageContractCase[] = [
     assert.deepEqual(results, [refusedWrite(1), ok]);
     assert.notEqual(await storage.load("i"), null);
     assert.notEqual(await storage.quote(id), null);
-  }),
-  promise("of a change and a removal of one version of a row one is refused", async ({ storage, other }) => {
-    for (const index of range(10)) {
-      const id = `w${index}`;
-      await put(storage, { writes: [{ table: "webhooks", insert: webhookOf(id) }] });
-      const results = await Promise.all([
-        commit(either(index, storage, other), {
-          writes: [{ table: "webhooks", id, set: { enabledAt: 2 }, expectedVersion: 1 }],
-        }),
-        commit(either(index + 1, storage, other), {
-          writes: [{ table: "webhooks", remove: id, expected: { version: 1 } }],
-        }),
-      ]);
-      assert.equal(results.filter((result) => result.ok).length, 1);
-      assert.equal((await storage.webhook(id)) === null, results[1]?.ok);
-    }
   }),
   promise("rows of append-only tables are never removed", async ({ storage }) => {
     await put(storage, { writes: [{ table: "audit", insert: fullRows.audit }] });

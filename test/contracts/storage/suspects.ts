@@ -117,15 +117,6 @@ const sideBySide: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 4 * LEASE, { maxCrashes: 3 }), []);
     assert.deepEqual(await deadLetters(storage), ["t"]);
   }),
-  promise("D71: without a counted death there is no dead letter, however few are permitted", async (on) => {
-    const { storage } = on;
-    await vanishWith(storage, 2);
-    assert.equal((await claim(storage, LEASE, { maxCrashes: 0 })).length, 2);
-    assert.deepEqual(ids(await claim(storage, SUSPECTED, { maxCrashes: 0 })), ["t0"]);
-    assert.deepEqual(await deadLetters(storage), []);
-    assert.deepEqual(ids(await claim(storage, SUSPECTED + LEASE, { maxCrashes: 0 })), ["t1"]);
-    assert.deepEqual(await deadLetters(storage), ["t0"]);
-  }),
 ];
 
 const oneByOne: readonly StorageContractCase[] = [
@@ -156,20 +147,6 @@ const oneByOne: readonly StorageContractCase[] = [
       assert.deepEqual(await deadLetters(storage), []);
     },
   ),
-  promise("D45: of twenty claims at once one gets a suspect", async ({ storage, other }) => {
-    await arm(storage, ...range(5).map((index) => taskOf(`t${index}`)));
-    await vanishTwice(storage);
-    const claimAll = async (now: number): Promise<string[]> => {
-      const race = range(20).map((index) =>
-        claim(either(index, storage, other), now, { holder: `h${index}` }),
-      );
-      return ids((await Promise.all(race)).flat());
-    };
-    // Claims that meet may leave the line to each other; a later one takes what they have left.
-    const first = [...(await claimAll(SUSPECTED)), ...ids(await claim(storage, SUSPECTED))];
-    assert.deepEqual(first, ["t0"]);
-    assert.deepEqual(await claimAll(SUSPECTED + 1), []);
-  }),
   promise(
     "D45: a suspect takes one place of its queue, and waits where there is none",
     async ({ storage }) => {
@@ -206,23 +183,6 @@ const oneByOne: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, SUSPECTED + LEASE)).id, "known", "u0 is held no longer");
     },
   ),
-  promise("D46: a suspect that is held for an hour stops nothing that is no suspect", async ({ storage }) => {
-    await arm(storage, taskOf("t0"), taskOf("t1"));
-    await vanishTwice(storage);
-    const held = await claimOne(storage, SUSPECTED, { leaseMs: 2 * HOUR_MS });
-    assert.equal(held.id, "t0");
-    for (const minute of [1, 2, 59]) {
-      const now = SUSPECTED + minute * 60_000;
-      await arm(storage, taskOf(`new${minute}`, { dueAt: now }), taskOf(`timer${minute}`, { kind: "timer" }));
-      assert.equal((await claim(storage, now, { leaseMs: 2 * HOUR_MS })).length, 2);
-    }
-    assert.deepEqual(
-      ids(await claim(storage, SUSPECTED + HOUR_MS)),
-      ["t1"],
-      "uncounted it waits an hour at most",
-    );
-    assert.deepEqual(await suspects(storage), ["t0"]);
-  }),
   promise("D46: a suspect that is held for an hour stops no other any more", async ({ storage }) => {
     await arm(storage, taskOf("long"), taskOf("beside"));
     await vanishTwice(storage);
@@ -252,16 +212,6 @@ const oneByOne: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, SUSPECTED + 3 * LEASE)).id, "timer");
     },
   ),
-  promise("D45: behind a long line that has no places, one begins that has", async ({ storage }) => {
-    await behindLine(storage, 200, ["timer", "beside"]);
-    const did: string[] = [];
-    for (const death of range(5)) {
-      const now = SUSPECTED + death * LEASE;
-      did.push(...ids(await claim(storage, now, { free: 0, holder: `dead ${death}` })));
-    }
-    assert.deepEqual(did, ["timer", "beside", "timer", "beside", "timer", "beside", "timer"]);
-    assert.equal(await storage.nextDue([WORKFLOW], ["steps"]), SUSPECTED + 5 * LEASE);
-  }),
   promise("D46, G6: a suspect whose key is full waits for room, and another goes before it", async (on) => {
     const { storage } = on;
     await arm(storage, taskOf("first"), limitedTo("limited", "L", 1), taskOf("free"));
@@ -276,15 +226,6 @@ const oneByOne: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, SUSPECTED), [], "its key is full");
     assert.deepEqual(await commit(storage, { consumes: { task: "new", token: 1 } }), ok);
     assert.equal((await claimOne(storage, SUSPECTED)).id, "limited");
-  }),
-  promise("D46, G6: one that a stranger forgives is claimed at once by who knows it", async ({ storage }) => {
-    await arm(storage, limitedTo("t0", "L", 2), limitedTo("t1", "L", 2));
-    await vanishTwice(storage);
-    for (const now of [SUSPECTED, SUSPECTED + HOUR_MS]) {
-      assert.deepEqual(await claim(storage, now, { workflows: ["other@1"] }), []);
-    }
-    assert.deepEqual(await suspects(storage), [], "uncounted they have waited for an hour");
-    assert.deepEqual(ids(await claim(storage, SUSPECTED + HOUR_MS)), ["t0", "t1"]);
   }),
   promise("D45: the next suspect is due when the held one has ended, or its lease", async ({ storage }) => {
     await arm(storage, taskOf("t0"), taskOf("t1"));
@@ -336,26 +277,6 @@ const culprits: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 3 * LEASE, { maxCrashes: 2 }), []);
     assert.equal((await claim(storage, 3 * LEASE + 5, { maxCrashes: 2 })).length, 1);
     assert.deepEqual(await deadLetters(storage), []);
-  }),
-  promise("D45: behind a line that takes an hour it is found all the same", async ({ storage }) => {
-    await arm(storage, taskOf("poison"), ...range(3).map((index) => taskOf(`slow${index}`)));
-    const options = { maxCrashes: 2 };
-    await vanishTwice(storage, options);
-    assert.equal((await claimOne(storage, SUSPECTED, { ...options, holder: "h" })).id, "poison");
-    let now = SUSPECTED + LEASE;
-    for (const index of range(3)) {
-      const slow = await claimOne(storage, now, options);
-      assert.equal(slow.id, `slow${index}`);
-      assert.deepEqual(
-        (await storage.heartbeat({ holder: "h", tasks: [slow], now, leaseMs: HOUR_MS })).lost,
-        [],
-      );
-      now += 25 * 60_000;
-      await end(storage, slow);
-    }
-    assert.equal((await claimOne(storage, now, options)).id, "poison", "counted it is still a suspect");
-    assert.deepEqual(await claim(storage, now + LEASE, options), []);
-    assert.deepEqual(await deadLetters(storage), ["poison"]);
   }),
   promise("D2: what ends late in the hands of a vanished holder is done, also while it waits", async (on) => {
     const { storage } = on;
@@ -443,32 +364,6 @@ const late: readonly StorageContractCase[] = [
     const again = await claimOne(other, SUSPECTED + 2 * LEASE);
     assert.deepEqual([again.id, again.crashes], ["t2", 2], "when it vanishes after all");
   }),
-  promise("D2: outage after outage makes no dead letter of what a living holder has", async ({ storage }) => {
-    await arm(storage, taskOf("t0"), taskOf("t1"));
-    await vanishTwice(storage);
-    for (const round of range(9)) {
-      const now = SUSPECTED + (round + 1) * 2 * LEASE;
-      // The first one gets t0, and as long as that is held, t1 waits in the line.
-      const given = ids(await claim(storage, now, { leaseMs: 99 * LEASE }));
-      assert.deepEqual(given, round === 0 ? ["t0"] : []);
-      assert.deepEqual(await beatLate(storage, { count: 2, now: now + 1 }), ["t0"]);
-    }
-    const [, second] = await pendingOf(storage);
-    assert.deepEqual([second?.crashes, second?.isSuspect, second?.isHeld], [1, false, true]);
-    assert.deepEqual(await deadLetters(storage), []);
-  }),
-  promise("D2: no heartbeat has back a dead letter, nor what was given back", async ({ storage }) => {
-    await arm(storage, taskOf("t0"), taskOf("t1"));
-    await vanishTwice(storage);
-    await claimOne(storage, SUSPECTED, { holder: "dead too" });
-    await claimOne(storage, SUSPECTED + LEASE, { maxCrashes: 1, holder: "dead too" });
-    await storage.release({ id: "t1", token: 3, dueAt: SUSPECTED + LEASE + 9 });
-    const beat = { count: 2, now: SUSPECTED + LEASE + 1, token: 3 };
-    assert.deepEqual(await beatLate(storage, beat), ["t0", "t1"]);
-    assert.deepEqual(await deadLetters(storage), ["t0"]);
-    const given = await claimOne(storage, SUSPECTED + LEASE + 9);
-    assert.deepEqual([given.id, given.crashes], ["t1", 2]);
-  }),
   promise(
     "D71: what found no room as it was taken from its holder, its holder has back, unless it gave it back",
     async (on) => {
@@ -486,16 +381,6 @@ const late: readonly StorageContractCase[] = [
       assert.equal((await claimOne(other, LEASE + 2)).id, "t1");
     },
   ),
-  promise("D2: a heartbeat that comes after its task was given back finds it lost", async ({ storage }) => {
-    await arm(storage, taskOf("t0"), taskOf("t1"));
-    await vanishTwice(storage);
-    const { id, token } = await claimOne(storage, SUSPECTED);
-    await storage.release({ id, token, dueAt: SUSPECTED + 5 });
-    assert.equal((await claimOne(storage, SUSPECTED)).id, "t1");
-    assert.deepEqual(await claim(storage, SUSPECTED + 5), [], "given back, it waits in the line again");
-    const beat = { holder: "h", tasks: [{ id, token }], now: SUSPECTED + 6, leaseMs: LEASE };
-    assert.deepEqual((await storage.heartbeat(beat)).lost, ["t0"]);
-  }),
 ];
 
 /** Tasks whose holder has vanished. */
