@@ -11,7 +11,7 @@ export const STATUS_EVENTS = [
 /** The name of an event of a status. */
 export type StatusEvent = (typeof STATUS_EVENTS)[number];
 
-/** The events a webhook may subscribe to. Those beside the status neither delay others nor are delayed by them. */
+/** The events a webhook may subscribe to. Events beside the status neither delay others nor are delayed by them. */
 export const NOTICE_EVENTS = [
   ...STATUS_EVENTS,
   "transaction.deposit_received",

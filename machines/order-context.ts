@@ -37,7 +37,7 @@ export interface OrderContext extends OrderInput, LastPayout {
   readonly status: TransferMeta["status"];
   /** Why it has failed, or is being refused. */
   readonly reason: OrderReason | null;
-  /** What the markers of the committed rows say: nothing, chunk 0's go alone, the go and all other chunks, or the no-go. */
+  /** The markers of the committed rows: nothing, chunk 0's go alone, the go and all other chunks, or the no-go. */
   readonly decision: "open" | "go" | "decided" | "refused";
   /** The end of an order that is closing. */
   readonly ends: OrderEnd | null;
@@ -88,11 +88,17 @@ export type OrderEvent =
   | { readonly type: "CONFIRMED"; readonly signature: string | null }
   /** The rows have every chunk's marker, or the no-go. */
   | { readonly type: "DECIDED"; readonly paid: "all" | "some" | "none" }
-  /** What lies there is worth its return. If nothing is decided, chunk 0's no-go is started unless the chunk has a transfer. */
+  /**
+   * The funds at the address are worth their return. If nothing is decided, chunk 0's no-go is started unless the chunk has a
+   * transfer.
+   */
   | { readonly type: "LATE" }
   /** Nothing is left, neither loan nor account. */
   | { readonly type: "EMPTY" }
-  /** What is left is not worth its return. Before any decision, every go has expired too: this copy's, and another's from before this process began or the order was refused. */
+  /**
+   * The remaining funds are not worth their return. Before any decision, every go has expired too: this copy's, and another's
+   * from before this process began or the order was refused.
+   */
   | { readonly type: "BELOW_COST" }
   /**
    * Rows that lead nowhere by themselves: a level, a deposit, a shortage, a marker missed once, a rest that is started; or the

@@ -5,7 +5,7 @@ export interface LookEvent {
   readonly type: "LOOK";
 }
 
-/** To the transfer of a chunk: nobody of it is to be paid. What was signed before may still land. */
+/** To the transfer of a chunk: nobody of it is to be paid. Bytes that were signed before may still land. */
 export interface WantNobodyEvent {
   readonly type: "WANT_NOBODY";
 }

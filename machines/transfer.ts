@@ -3,7 +3,7 @@ import { assign, setup } from "xstate";
 import type { MarkerGoneEvent, OrderMessage, WantNobodyEvent } from "./order-messages.ts";
 
 /**
- * What a transfer sends. A `chunk` pays recipients under the chunk's marker, or makes that marker without paying; any copy's
+ * The kinds of a transfer. A `chunk` pays recipients under the chunk's marker, or makes that marker without paying; any copy's
  * marker ends it. A `rest` goes to the sender, a `collect` into an account that counts. `redirect` and `foreign` are acts that a
  * person has approved, under a marker of their own.
  */
@@ -57,7 +57,7 @@ export type TransferEvent =
   | { readonly type: "STANDS" }
   /** The act was approved a day ago. */
   | { readonly type: "DAY" }
-  /** What lies there is not worth sending. */
+  /** The funds at the address are not worth sending. */
   | { readonly type: "NOTHING_LEFT" }
   /** A watch: enough endpoints show the newest attempt at `confirmed`. */
   | { readonly type: "CONFIRMED" }
@@ -85,7 +85,7 @@ const tellOrder = {
 /** Pauses while nobody knows how long a cause lasts: each twice as long as the one before, up to a minute. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** What has landed with so many errors is tried once an hour (K14): each time costs the sponsor a fee. */
+/** After this many landed errors it is tried once an hour (K14): each time costs the sponsor a fee. */
 const MOST_ERRORS = 3;
 const HOUR_MS = 60 * 60_000;
 

@@ -18,7 +18,7 @@ export interface QueryRefusal {
   readonly message: string;
 }
 
-/** What the kinds of refusals are called by each database. */
+/** Names of the kinds of refusals in each database. */
 const KINDS: Readonly<Record<string, QueryRefusal["kind"]>> = {
   "23505": "unique",
   "23514": "check",

@@ -117,7 +117,7 @@ export interface HistoryRecord extends RowOf<typeof recordColumns.history> {}
 export interface EngineTables {
   paystateInstances: InstanceRecord;
   paystateTasks: StoredTask;
-  /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
+  /** `ms`: for how long it was given. A longer lease was given before the clock was set back. */
   paystateLeases: {
     readonly name: string;
     readonly holder: string;

@@ -4,7 +4,9 @@ import { checked, type Field } from "./row.ts";
 import type { AnyExpectation, AnyRemoval, AnyUpdate } from "./storage.ts";
 import { type AnyTable, COMPARABLE } from "./table.ts";
 
-/** What a removal expects of its row. @throws TypeError when rows are never removed, or a value cannot be compared. */
+/**
+ * The values that a removal expects in its row. @throws TypeError when rows are never removed, or a value cannot be compared.
+ */
 export function expectedFields(
   table: AnyTable,
   { expected = {} }: AnyRemoval,

@@ -60,7 +60,7 @@ export function admitted<T extends StoredTask>(task: T): T {
   return task.firstKey === null ? task : { ...task, admission: "admitted" };
 }
 
-/** So many last keys of a first key are examined for one admission, and keys in a search for forgotten tasks. */
+/** The number of last keys that one admission examines, and of keys in a search for forgotten tasks. */
 export const MAX_HEADS = 64;
 
 /** The number of tasks before a parked one that are counted. */

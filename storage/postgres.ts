@@ -71,8 +71,8 @@ export interface PostgresStorage extends EngineStorage {
 /**
  * Opens a storage in PostgreSQL 13 or newer: by a URL, which may name several hosts of which the one that takes writes is
  * used (`postgres://user@first:5432,second:5432/name`), or with a `Pool` of pg 8, which then stays open on `close`. Its tables
- * are made first, once, however many processes start at the same time. What resolved is durable as the
- * server's `synchronous_commit` says: with `on`, its default, it survives a loss of power.
+ * are made first, once, however many processes start at the same time. A resolved commit is as durable as the server's
+ * `synchronous_commit` says: with `on`, its default, it survives a loss of power.
  *
  * Works behind a pooler that hands out connections per transaction: no state is left in a session. A lock that another
  * session holds is waited for up to `lockTimeoutMs`; after a lost connection reads are asked again for ten seconds, and

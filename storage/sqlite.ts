@@ -99,8 +99,8 @@ function assertWritable(connection: Connection): Promise<void> {
 /**
  * Opens a database file for reading alone, such as a copy to be looked at after an incident: the file and its folder stay
  * as they are. While no process uses it, a private copy of it in the system's folder for temporary files is read, which
- * `close` removes. Whatever would write rejects with `StorageUnusable`, code `unwritable`; `install` does so for a table that
- * is not there as described.
+ * `close` removes. A writing call rejects with `StorageUnusable`, code `unwritable`; `install` does so for a table that is
+ * not there as described.
  *
  * @throws StorageUnusable for a file that is absent, not paystate's, of an older or newer schema, locked or cut off.
  *

@@ -37,7 +37,7 @@ export interface TaskRecord
   /**
    * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
    * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
-   * of the key ends. Who has room, and who is next: inside.md, "A limit".
+   * of the key ends. Room and order: inside.md, "A limit".
    */
   readonly limits: readonly Limit[];
   /**
@@ -47,7 +47,7 @@ export interface TaskRecord
   readonly priority?: number;
 }
 
-/** What a task with limits waits for. */
+/** The limits that a task waits for. */
 export type LimitWait =
   /** A place of this key, with so many of the same keys and kind of waiting before it; counted up to 1,000. */
   | { readonly key: string; readonly before: number }
@@ -180,8 +180,8 @@ export type GroupLimit =
   | { readonly total: bigint | null; readonly since?: number };
 
 /**
- * What a mapped type maps to. Written as a condition, types of few tables are assignable to those of more: a commit of some of the
- * tables is one of all, and who commits to all commits to some.
+ * The result of a mapped type. Written as a condition, types of few tables are assignable to those of more: a commit of some
+ * tables is also a commit of all, and a committer to all also commits to some.
  */
 type ValueOf<M> = M extends unknown ? M[keyof M] : never;
 
@@ -215,7 +215,7 @@ export type Update<W> = ValueOf<{
 
 /**
  * Changes nothing, and refuses the commit unless the row has exactly this version; at version 0, unless there is no such
- * row. What was read before a commit still holds in it. For tables with a `version`.
+ * row. A row that was read before a commit still has its values in it. For tables with a `version`.
  */
 export type Expectation<W> = ValueOf<{
   [T in keyof W & string]: { readonly table: T; readonly id: string; readonly expectVersion: number };
@@ -223,7 +223,7 @@ export type Expectation<W> = ValueOf<{
 
 /**
  * Removes one row. Refused when the row is absent, or a field that `expected` names has another value: what was read of the
- * row before still holds in the commit that removes it. Of racing removals of one row one is carried out. Its key, and its
+ * row before still holds in the commit that removes it. Among racing removals of one row, one is carried out. Its key, and its
  * unique values, are free again. Rows of append-only tables are never removed.
  */
 export type Removal<W> = ValueOf<{
@@ -361,7 +361,7 @@ export interface CommitParts {
   readonly retries?: readonly ({ readonly task: string } & DueTime)[];
   /**
    * Dead letters, and messages and effects of ended instances that wait after a failure, to remove by an operator's command.
-   * Refused with `token` when one is none of these.
+   * Refused with `token` if a task is something else.
    */
   readonly drops?: readonly string[];
   /**
@@ -461,7 +461,7 @@ export interface TransactionClient {
 /** The transaction of a host. */
 export type HostTransaction = HostDatabase | HostClient;
 
-/** What a heartbeat has not extended, by ids: leases that are lost, and those whose rows somebody has locked. */
+/** The ids that a heartbeat has not extended: leases that are lost, and those whose rows somebody has locked. */
 export interface Heartbeat {
   readonly lost: readonly string[];
   readonly unseen: readonly string[];
@@ -478,7 +478,7 @@ export interface ClaimRequest {
   readonly steps: number;
   readonly free: number;
   readonly limited: number;
-  /** So many deaths are counted against a task, one at least, before it is set aside as a dead letter (inside.md, "A death"). */
+  /** The number of counted deaths, one at least, before a task is set aside as a dead letter (inside.md, "A death"). */
   readonly maxCrashes: number;
 }
 
@@ -568,10 +568,9 @@ export interface EngineStorage {
   }): Promise<Heartbeat>;
   /**
    * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer; with `isFinal`
-   * besides, it becomes a dead letter without crashes. With `keepsRoom`
-   * the task keeps its room while it waits, so that no other task of its keys passes; a suspect keeps none. `rateKey` says
-   * for the rate of which key it waits, until then or until that key is overridden. False when the token is no longer the
-   * latest, or the task was set aside as a dead letter.
+   * besides, it becomes a dead letter without crashes. With `keepsRoom` the task keeps its room while it waits, so that no
+   * other task of its keys passes; a suspect keeps none. `rateKey` says for the rate of which key it waits, until then or
+   * until that key is overridden. False when the token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(
     request: DueTime & {
@@ -619,6 +618,6 @@ export interface EngineStorage {
   time?: (now: number) => Promise<number>;
   /** Calls back when another process may have made work due sooner: a hint, which an adapter need not give. Returns the way to stop listening. */
   onWake(listener: () => void): () => void;
-  /** Releases what the adapter opened itself. What it was handed stays open. */
+  /** Releases what the adapter opened itself. A handle of the host stays open. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a commit makes of an instance and its history, on either database. */
+/** The changes of an instance and its history by a commit, on either database. */
 import type { AnyCommit, InstanceRecord } from "./storage.ts";
 
 /** To remove a row takes some microseconds, and others wait meanwhile. */

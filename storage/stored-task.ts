@@ -163,7 +163,7 @@ export const rateOver = <T extends StoredTask>(task: T, due: DueTime): T => ({
   rateKey: null,
 });
 
-/** So many tasks are examined in one transaction, when all are. */
+/** The number of tasks that one transaction examines when all are examined. */
 export const PAGE = 500;
 
 /** A task whose delay began at a time still to come, after the clock was set back: it begins again now. Else null. */

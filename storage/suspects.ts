@@ -1,8 +1,8 @@
 /**
- * What a vanished holder means for the tasks that it had in hand. Its first death costs nothing: they begin again at once, side by
- * side. What was in hand at a second death within an hour is a suspect. The death is counted against a suspect that was the only
- * one in that hand; of several none is counted, and all are alone from then on: while one of them is in hand, no other suspect
- * begins, for an hour at most. What is no suspect never waits for one. `test/engine/deaths` is the rule on paper. Pure.
+ * The rule for the tasks of a vanished holder. Its first death costs nothing: they begin again at once, side by side. The
+ * tasks of a second death within an hour are suspects. The death is counted against a suspect that was the only one in that
+ * hand; of several none is counted, and all are alone from then on: while one of them is in hand, no other suspect begins,
+ * for an hour at most. Other tasks never wait for a suspect. `test/engine/deaths` is the rule on paper. Pure.
  */
 import type { StoredTask, TaskRow } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
@@ -108,8 +108,9 @@ export function extended<T extends StoredTask>(
 }
 
 /**
- * Those that may begin now, as their turn comes: those that need not be alone, the least often crashed, timers and messages, as armed.
- * @param tasks all that are held, and those that have places
+ * Suspects that may begin now, in their order: those that need not be alone, the least often crashed, timers and messages, as
+ * armed.
+ * @param tasks held suspects, and suspects with places
  */
 export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], now: number): T[] {
   const held = tasks.filter((task) => isHeldSuspect(task) && heldAsSuspectUntil(task) > now);
@@ -126,7 +127,7 @@ export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], now: numb
 
 /**
  * When the first that waits can be claimed; null when none waits.
- * @param tasks all that are held, of any workflow and queue, and those that are asked for
+ * @param tasks held tasks of any workflow and queue, and tasks of the request
  */
 export function nextSuspectAt(tasks: readonly StoredTask[]): number | null {
   const held = tasks.filter(isHeldSuspect);
@@ -142,7 +143,7 @@ const isApart = (a: StoredTask, b: StoredTask): boolean => a.aloneSince !== null
 
 const isHeldSuspect = (task: StoredTask): boolean => isSuspect(task) && task.holder !== null;
 
-/** One that lives for an hour is no suspect to others any more: its next death is a first one. */
+/** After an hour of life it is no suspect to others any more: its next death is a first one. */
 const heldAsSuspectUntil = (task: StoredTask): number => Math.min(task.visibleAt, suspectUntil(task));
 
 const isInLine = (task: StoredTask): boolean =>

@@ -129,8 +129,8 @@ export interface TableOptions<F extends string> {
   readonly settled?: boolean;
   /**
    * Rows with equal values in these fields can be read in the order of their insertion while rows are added: a reader
-   * that continues `beyond` the last row it has seen misses no row. Commits that insert equal values wait for each
-   * other; with an empty list, all inserts of the table wait. Without `ordered`, a row may become visible after a row
+   * that continues `beyond` the last row it has seen misses no row. A commit that inserts equal values waits for the commit
+   * before it; with an empty list, all inserts of the table wait. Without `ordered`, a row may become visible after a row
    * that was inserted later.
    */
   readonly ordered?: readonly F[];
@@ -152,7 +152,7 @@ export interface Index {
 export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
   /** The name that commits write to. */
   readonly name: string;
-  /** What a database calls the table: the name, which begins with `paystate` where paystate itself declares the table. */
+  /** The name of the table in a database: the name, which begins with `paystate` where paystate itself declares the table. */
   readonly sqlName: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly indexes: Readonly<Record<string, Index>>;

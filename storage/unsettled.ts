@@ -4,7 +4,7 @@ import { paused } from "./limits.ts";
 import type { ClaimRequest } from "./storage.ts";
 import { suspected } from "./suspects.ts";
 
-/** After so long an unclaimed task loses its room: no process knows its workflow, or all that know it are busy. */
+/** After so long an unclaimed task loses its room: either no process knows its workflow, or all of those processes are busy. */
 export const UNCLAIMED_MS = 30_000;
 
 /** The number of tasks of a workflow, asking for room or losing it, that one claim examines. */

@@ -55,7 +55,7 @@ export function mayPass(error: unknown): boolean {
   return isApiError(error) && PASSING.has(error.status) && !isOff(error);
 }
 
-/** What the service was not configured with is not there a moment later either. */
+/** An option that the service lacks is missing a moment later, too. */
 function isOff(error: ApiError): boolean {
   return isApiError(error, "ROUTING_UNAVAILABLE") && error.details.reason === "off";
 }

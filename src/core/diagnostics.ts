@@ -15,7 +15,7 @@ export class Topic<Message extends object> {
     this.#channel = channel(name);
   }
 
-  /** Tells the subscribers, before it returns. What a subscriber throws becomes an uncaught exception: Node's rule. */
+  /** Tells the subscribers, before it returns. An exception of a subscriber becomes an uncaught exception: Node's rule. */
   publish(make: () => Message): void {
     if (this.#channel.hasSubscribers) this.#channel.publish(make());
   }

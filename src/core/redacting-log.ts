@@ -10,7 +10,7 @@ const GONE = "***";
 
 // Enough for any message or stack that a person reads; an endless one must not fill the host's disk.
 const MAX_TEXT = 16_384;
-// What is longer than any error of ours is not searched, and so not logged either.
+// A text longer than any error of ours is not searched, and so not logged either.
 const MAX_SEARCHED = 64 * 1024;
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;
@@ -71,10 +71,9 @@ function redactText(text: string): string {
 }
 
 /**
- * The host's logger behind the redaction. What it gets are copies: plain values and errors whose class, message,
- * stack, code and causes can still be read, so that pino's `err` serializer has everything it looks for. `secrets` are
- * taken out in hexadecimal, base64 and as text wherever they turn up. A logger that throws, or whose promise rejects, does
- * no harm.
+ * The host's logger behind the redaction. The logger gets copies: plain values and errors whose class, message, stack, code
+ * and causes can still be read, so that pino's `err` serializer has everything it looks for. `secrets` are taken out in
+ * hexadecimal, base64 and as text wherever they turn up. A logger that throws, or whose promise rejects, does no harm.
  */
 export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = []): Logger {
   // Handed on from one factory to the next it is wrapped already.

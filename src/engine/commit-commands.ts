@@ -31,7 +31,7 @@ export interface CommitCommands<W> {
   ): Promise<SendResult>;
 }
 
-/** Each of them in a commit of its own. */
+/** One commit per item. */
 export const commitCommands = <W>(steps: Pick<StepHandler<W>, "commit" | "send">): CommitCommands<W> => ({
   commit: (companions) => steps.commit(companions),
   start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),

@@ -7,7 +7,7 @@ import { MODULES, type ModuleCalls, type ModuleViews } from "./modules.ts";
 /** An engine as a viewer sees it. */
 export interface InspectedEngine extends InspectedKernel, ModuleViews {}
 
-/** What stands first is looked for first, where both have a call. */
+/** If two modules have a call of one name, the earlier module wins. */
 type Members<W> = ModuleCalls<W> & KernelEngine<W>;
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
@@ -38,6 +38,6 @@ export interface Engine<W> extends Members<W> {
  * ```
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
-  // What the modules add at run time has the types that stand beside their list.
+  // The types beside the list of modules describe the members that modules add at run time.
   return kernelEngine(options, MODULES) as Engine<W>;
 }

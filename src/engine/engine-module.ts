@@ -25,7 +25,7 @@ import type { StepHandler } from "./kernel/step-handler.ts";
 export interface EngineModule {
   /** The name of its folder. */
   readonly name: string;
-  /** The modules that this one cannot be without: when one of them is taken away, this one goes, too. */
+  /** The modules that this module needs: without one of them, this module goes, too. */
   readonly needs?: readonly string[];
   /** Rooms outside of the engine that cannot be without it. */
   readonly neededBy?: readonly string[];
@@ -49,12 +49,12 @@ export interface EngineModule {
 /** Removals of the rows that go with an instance, for the commit that removes it. */
 export type RemovedRows = (instance: InstanceRecord) => Promise<readonly AnyWrite[]>;
 
-/** What a module is given of the engine that it is a part of. */
+/** The parts of an engine that its modules work with. */
 export interface ModuleContext<W> extends EngineContext {
   /** Every call that a module adds goes through its `forHost`: calls of the host ask after a stop, too. */
   readonly storage: EngineStore;
   readonly random: Random;
-  /** What the host has given, with defaults. */
+  /** The options of the host, with defaults. */
   readonly options: CheckedEngineOptions;
   readonly workflows: WorkflowRegistry;
   readonly steps: StepHandler<W>;
@@ -63,15 +63,15 @@ export interface ModuleContext<W> extends EngineContext {
   readonly removed: RemovedRows;
   /** The calls that commit, without those of modules. */
   readonly own: CommitCommands<W>;
-  /** Those of all modules. */
+  /** The tables of all modules. */
   readonly hooks: Pick<EffectHooks, "before">;
   /** Has this process look for what is due. */
   readonly wake: () => void;
-  /** What this process has seen of keys that stand second in a limit. */
+  /** The first keys under which this process has seen a second key of a limit. */
   readonly secondKeys: Pick<SecondKeys, "warnOfChange">;
 }
 
-/** What a module does in one engine. */
+/** The work of a module in one engine. */
 export interface ModuleParts {
   /** Members of the engine, whose types stand beside the list of modules. One of a name that the engine has stands in its place. */
   readonly calls?: object;
@@ -99,7 +99,7 @@ export interface ModuleParts {
 export interface ModuleActs {
   /** The `on` of the acts that it offers. */
   readonly on: string;
-  /** None for a name of others. */
+  /** Empty for a name of other modules. */
   offers(name: string): Promise<readonly OfferedAct[]>;
   /** Carries out an act that was offered under this name. @throws ActRefused */
   perform(name: string, key: string, given: GivenAct): Promise<string>;

@@ -118,7 +118,7 @@ interface CoreDeps {
   readonly hooks: ModuleHooks;
 }
 
-/** What an engine consists of before its modules begin. */
+/** The parts of an engine before its modules begin. */
 function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreDeps) {
   const { clock: given, random, logger: log, inspect, ...limits } = checked;
   const storage = new EngineStore(options.storage, [
@@ -242,7 +242,7 @@ async function stopped<W>(
   const isStopped = new AbortController();
   const shut = async (): Promise<void> => (isOver() ? storage.shut() : undefined);
   const end = async (): Promise<void> => {
-    // What one of them cannot give back ends no work of the others.
+    // If one of them cannot give its work back, the others still do.
     const loops = modules.flatMap(({ loop = [] }) => loop);
     const ends = await Promise.allSettled([worker, ...loops].map((each) => each.stop(timeoutMs)));
     // Told last: what they wait for may be the work in hand.
@@ -297,7 +297,7 @@ function callsOf<W>({
   };
 }
 
-/** The members of all of these, as one object. */
+/** Merges the members of all modules into one object. */
 const joined = (parts: readonly (object | undefined)[]): object => Object.assign({}, ...parts) as object;
 
 /** Lets each module do what is due now; true where there may be more. */
@@ -309,7 +309,7 @@ async function workOnce(modules: readonly ModuleParts[]): Promise<boolean> {
 /** Refuses a filter that would not find all it names. */
 function filterCheck<W>({ storage, steps }: Pick<ModuleContext<W>, "storage" | "steps">): FilterCheck {
   return async (filter) => {
-    // Of a version that nobody has registered yet, this process declares the fields.
+    // This process declares the fields of a version that nobody has registered yet.
     if (!steps.charts.isDone) await steps.charts.check();
     await instanceFinder.check(storage, filter);
   };

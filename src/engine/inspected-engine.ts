@@ -25,7 +25,7 @@ export interface OfferedAct {
   readonly label: string;
   /** The consequence of the act, as a sentence. */
   readonly consequence: string;
-  /** What the act is for, where that is no instance, such as a list: it may be called as an instance is. */
+  /** The subject of the act, if it is no instance, such as a list: it may be called as an instance is. */
   readonly on?: string;
   /** True where an event has to be given, or the types of those that may be. */
   readonly takesEvent?: true | readonly string[];

@@ -32,7 +32,7 @@ interface InspectionParts {
   readonly log: Logger;
 }
 
-/** To be called after each durable commit. What the inspector throws is for the caller to catch; a rejection is logged. */
+/** To be called after each durable commit. The caller catches an exception of the inspector; a rejection is logged. */
 export function inspectionFeed(
   inspect: InspectListener,
   { workflows, log }: InspectionParts,
@@ -73,7 +73,7 @@ export function inspectionFeed(
     if (snapshot.status !== "active") announced.delete(stepped.id);
   };
   return ({ starts = [], step, history = [] }) => {
-    // What stands behind a step, for those before, is no step.
+    // A row that stands for earlier steps is no step.
     const made = history.filter(({ event }) => !ADDED_ROWS.includes(eventFromText(event).type));
     const rows = new Map(made.map((row) => [row.instance, row]));
     for (const stepped of step === undefined ? starts : [step, ...starts]) {

@@ -1,7 +1,7 @@
-/** What a task with limits waits for, in words. */
+/** Words for the limit that a task waits for. */
 import type { LimitWait } from "../../storage/storage.ts";
 
-/** Of more only so many are counted. */
+/** The count of tasks before it stops here. */
 const MOST_COUNTED = 1_000;
 
 /** `waits for a place of stripe, 12 before it`, or `waits for the rate of stripe until`, behind which stands the time. */

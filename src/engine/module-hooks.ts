@@ -29,7 +29,7 @@ export class ModuleHooks implements EffectHooks {
     for (const each of this.#committed) each(commit);
   }
 
-  /** Of the first that finds something. */
+  /** The answer of the first module that has one. */
   readonly look: CommitLook = (parts, companions) => {
     for (const each of this.#looks) {
       const looking = each(parts, companions);

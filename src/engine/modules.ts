@@ -33,7 +33,7 @@ export const MODULES: readonly EngineModule[] = [
   effectsWithStep,
 ];
 
-/** What modules add to an engine. */
+/** The members that modules add to an engine. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleCalls<W> =
@@ -46,7 +46,7 @@ export type ModuleCalls<W> =
   & WithinCommands<W>
   & Record<never, W>;
 
-/** What modules add to what viewers see of an engine. */
+/** The views of an engine that modules add for viewers. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleViews =

@@ -20,8 +20,8 @@ export interface PollContext {
    */
   readonly signal: AbortSignal;
   /**
-   * Hands events to their instances at once; resolves when each step is durable. What was told stays told, however the
-   * look ends. Resolves with the events that could not be handed over, which may be told again at a later look; never
+   * Hands events to their instances at once; resolves when each step is durable. An event that was handed over stays, however
+   * the look ends. Resolves with the events that could not be handed over, which may be told again at a later look; never
    * rejects. After the look has ended nothing is handed over any more.
    */
   tell(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]>;

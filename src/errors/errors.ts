@@ -31,7 +31,7 @@ export class PaymentError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** By then a node that was a few slots behind has caught up, and a broken connection is there again. */
+/** After 2 s a lagging node has usually caught up, and a broken connection works again. */
 const UPSTREAM_RETRY_SECONDS = 2;
 
 /** The error for a chain or a provider that could not be asked, or does not know yet what was asked. */

@@ -103,7 +103,7 @@ function checkIndices(transaction: VersionedTransaction): void {
   if (!sound) throw new MalformedTransaction("Transaction failed to sanitize accounts offsets correctly");
 }
 
-/** Of other versions the runtime finds them when it loads the accounts. */
+/** For other versions the runtime finds them when it loads the accounts. */
 function hasDuplicates({ staticAccountKeys }: MessageV1): boolean {
   return new Set(staticAccountKeys.map((key) => key.toBase58())).size < staticAccountKeys.length;
 }

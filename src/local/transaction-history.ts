@@ -20,7 +20,7 @@ export interface LandedTransaction extends DecodedTransaction, Omit<ExecutedTran
   };
 }
 
-/** What is written to the history; the rest follows from the bytes. */
+/** The stored form of a transaction in the history; the rest follows from the bytes. */
 type Told = Pick<
   LandedTransaction,
   | "bytes"
@@ -34,7 +34,7 @@ type Told = Pick<
   | "tokenBalances"
 >;
 
-/** What stays in memory of a landed transaction. */
+/** The part of a landed transaction that stays in memory. */
 export interface NotedTransaction extends Pick<
   LandedTransaction,
   "signature" | "messageHash" | "slot" | "time" | "position" | "err"

@@ -5,7 +5,7 @@ import { ChartFault } from "./chart-fault.ts";
 export interface ActorPlace {
   /** The id of its instance; of a promise one that no instance has. */
   readonly instance: string;
-  /** The life of that instance. Another one under the same id is another actor. */
+  /** The life of that instance. A later instance under the same id is another actor. */
   readonly life: string;
   /** The name of its workflow. Null for a promise, which takes no events. */
   readonly workflow: string | null;
@@ -18,7 +18,10 @@ export interface ActorPlace {
 /** A step while it is made: it knows more of its own actors than their places. */
 export interface StepActors {
   readonly system: object;
-  /** What the step has asked for in vain: XState gives an error in a guard another class, and keeps one of a child's first state. */
+  /**
+   * A step has asked for a life that is not there: XState gives an error in a guard another class, and keeps one of a child's
+   * first state.
+   */
   unknown: LifeUnknown | undefined;
   /** The id of the actor within the family of the step's instance; undefined for a stranger. */
   idOf(actor: ActorAddress): string | undefined;
@@ -29,7 +32,7 @@ export interface StepActors {
   snapshotOf(actor: ActorAddress): object | undefined;
 }
 
-// A step is made in one go, so there is one at most.
+// A step is synchronous, so there is at most one.
 let present: StepActors | null = null;
 
 /** Makes a step: meanwhile its actors answer as its chart may ask. */
@@ -43,7 +46,7 @@ export function withActors<A>(actors: StepActors, step: () => A): A {
   }
 }
 
-/** Notes for the step that is made, if one is, that it asks for this life. */
+/** Notes that the present step asks for this life, if a step is being made. */
 export function unknownLife(error: LifeUnknown): LifeUnknown {
   if (present !== null) present.unknown = error;
   return error;
@@ -63,7 +66,7 @@ export class ActorAddress {
     this.#place = place;
   }
 
-  /** What is stored of it. @throws LifeUnknown */
+  /** The stored form of an address. @throws LifeUnknown */
   get place(): ActorPlace {
     const { instance, life, workflow } = this.#place;
     return { instance, life, workflow };
@@ -191,15 +194,15 @@ export class LifeUnknown extends ChartFault {
   }
 }
 
-/** Of a child, whose workflow is one of its parent's: the last part of the id of its instance, without the number of its run. */
+/** For a child, whose workflow is its parent's: the last part of the id of its instance, without the number of its run. */
 function idIn({ instance, workflow }: ActorPlace): string {
   if (workflow?.includes("/") === false) return instance;
   const name = instance.slice(instance.lastIndexOf("/") + 1);
   return name.replace(/~\d+$/, "") || instance;
 }
 
-// Of two events that name one actor, and of a context, a chart gets one and the same object, as in XState: those that were
-// stored or read back are found here for as long as anything holds them.
+// A chart sees one object for one actor, in events and in its context, as in XState: those that were stored or read back are
+// found here for as long as anything holds them.
 const revived = new Map<string, Map<string, WeakRef<ActorAddress>>>();
 const forgotten = new FinalizationRegistry<ActorPlace>(({ instance, life }) => {
   const lives = revived.get(instance);
@@ -218,7 +221,7 @@ export function revivedActor(place: ActorPlace): ActorAddress {
   return address;
 }
 
-/** What is stored of an address. Read back, that is the same object: a host may send on what the step itself has made. */
+/** The stored form of an address. Read back, that is the same object: a host may send on what the step itself has made. */
 export function storedActor(address: ActorAddress): ActorPlace {
   const { place } = address;
   if (revivedAt(place.instance, place.life) === undefined) remember(address, place);
@@ -264,7 +267,7 @@ function partsOf(value: object): Iterable<unknown> {
   return own;
 }
 
-/** The addresses of the actors in one commit, so that its steps see one object for each. */
+/** The addresses of the actors in one commit, so that all its steps see the same object. */
 export class ActorTable {
   #made: Map<string, ActorAddress> | undefined;
 

@@ -28,7 +28,7 @@ const FIELDS = {
   machine: ["migrate", "actors"],
 } as const satisfies Record<string, readonly (keyof AnyActorOptions)[]>;
 
-/** What is wrong with the options of an actor of this kind. `versions` are those that the chart around it is migrated from. */
+/** Faults in the options of an actor of this kind. `versions` are those that the chart around it is migrated from. */
 export function actorProblems(
   kind: keyof typeof FIELDS | undefined,
   options: AnyActorOptions,

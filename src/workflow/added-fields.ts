@@ -1,4 +1,4 @@
-/** What modules of the engine keep in snapshots and in the history: a line for each in each list. */
+/** Fields that modules of the engine keep in snapshots and in the history: a line for each in each list. */
 import { FOLDED, type FoldedSnapshot } from "./folding.ts";
 import type { SearchedSnapshot } from "./search-options.ts";
 import type { WatchedSnapshot, WatchedWork } from "./watch-option.ts";
@@ -12,7 +12,7 @@ export type AddedFields =
   & WatchedSnapshot
   & object;
 
-/** What modules tell of why an instance waits. */
+/** The reasons for waiting that modules add. */
 // A line for each module, which goes with the module; prettier would join them.
 // prettier-ignore
 export type AddedWork =

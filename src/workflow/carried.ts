@@ -1,4 +1,4 @@
-/** What modules of the engine carry out in commits beside rows of tables: a line for each in each list. */
+/** Work that modules of the engine carry out in commits beside rows of tables: a line for each in each list. */
 import type { AnyCommit, CommitResult, Write } from "../../storage/storage.ts";
 import type { StartRefusal } from "./effect-run.ts";
 import { queryCarrier, type CompiledQuery, type QueriesOption, type QueryRefusal } from "./host-sql.ts";
@@ -11,25 +11,25 @@ export type OutcomeOptions =
   & QueriesOption
   & object;
 
-/** What a commit carries out, of an outcome or of what `project` returns. */
+/** The parts of a commit, from an outcome or from `project`. */
 // prettier-ignore
 export type Carried = [
   CompiledQuery,
 ][number];
 
-/** What an outcome may be refused for. */
+/** The reasons for which an outcome may be refused. */
 // prettier-ignore
 export type OutcomeRefusal =
   | QueryRefusal
   | StartRefusal;
 
-/** What `project` may return. */
+/** The result of `project`. */
 // prettier-ignore
 export type ProjectedRow<W> =
   | CompiledQuery
   | Write<W>;
 
-/** What a part of an outcome has to be, and the test of it. */
+/** The form of a part of an outcome, and its test. */
 export type ExpectedPart = readonly [string, (part: unknown) => boolean];
 
 interface CommitCarrier {

@@ -35,7 +35,7 @@ export interface ChartParts<Source extends ChartSource> {
   /** The bodies written inline, each named by its place in the chart. */
   readonly inline: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, ActorSource<Source>>;
-  /** The meta of each state that has one. */
+  /** The metas of its states. */
   readonly metas: readonly StateMeta[];
   /** Whether a state of it takes the error of the child with this id. */
   readonly catches?: (child: string) => boolean;
@@ -43,7 +43,7 @@ export interface ChartParts<Source extends ChartSource> {
   readonly delaysEvents: boolean;
   /** Why the chart cannot be durable: a sentence for each fault, with the state. */
   readonly faults: readonly string[];
-  /** What looks like a fault in the text of a function, where only a step can tell. */
+  /** Signs of a fault in the text of a function; only a step can prove one. */
   readonly warnings?: readonly string[];
   /** Names of actions that its functions seem to ask for. Absent where no function can. */
   readonly enqueued?: ReadonlySet<string>;

@@ -93,7 +93,7 @@ export interface ActionScope {
   readonly event: EventObject;
 }
 
-/** Whom an event is for. A child without a link never ran, or has ended. */
+/** The target of an event. A child without a link never ran, or has ended. */
 export type EventAddress =
   | "self"
   | "parent"

@@ -11,7 +11,7 @@ export interface HistoryOption {
   readonly history?: { readonly keep: number };
 }
 
-/** What a snapshot holds of it. */
+/** The stored part of folding in a snapshot. */
 export interface FoldedSnapshot {
   /** @internal The version of the newest row of the history that holds a whole snapshot in place of older rows. */
   readonly folded?: number;
@@ -39,7 +39,7 @@ interface FoldableStep<S> {
   readonly forgets?: NonNullable<CommitParts["forgets"]>[number];
 }
 
-/** What folding adds to a step. */
+/** The part of a step that folding adds. */
 export const foldingAddition = {
   field: "folded",
   filled<S extends FoldedSnapshot>(after: S, { before }: { readonly before: FoldedSnapshot | null }): S {

@@ -34,7 +34,9 @@ export const queryCarrier = {
 
 const NONE: readonly never[] = [];
 
-/** What the handler of a transaction brings back: part of the same transaction, so that the event is a message to its instance. */
+/**
+ * The outcome of a handler with a transaction: part of the same transaction, so that the event is a message to its instance.
+ */
 export interface TransactionOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
@@ -44,10 +46,10 @@ export interface TransactionOutcome<Event, W> {
 /** An effect on PostgreSQL that works in a transaction, of which its own end is part: exactly once, whatever dies. */
 export interface Transaction<Params, Event, W> {
   /**
-   * `client` is a `PoolClient` of pg with an open transaction, read committed: `async (params, client: PoolClient) => …`. What
-   * is thrown takes it back, and it is tried again later. It runs again at once where it met other transactions (40001,
-   * 40P01), or its COMMIT was lost: what it does beside the database happens at least once. It never sends BEGIN, COMMIT or
-   * ROLLBACK, which is refused.
+   * `client` is a `PoolClient` of pg with an open transaction, read committed: `async (params, client: PoolClient) => …`. An
+   * exception takes it back, and the engine tries it again later. It runs again at once where it met other transactions
+   * (40001, 40P01), or its COMMIT was lost: what it does beside the database happens at least once. It never sends BEGIN,
+   * COMMIT or ROLLBACK, which is refused.
    */
   transact(
     params: Params,

@@ -8,7 +8,7 @@ import { NOT_KEPT } from "./values.ts";
 export interface RatedLimit extends Limit, LimitOptions {
   /**
    * A whole number, default 0: of those that wait for a place a larger one goes first, and those of one number in the order
-   * of asking. A smaller one waits as long as larger ones come. Of two limits the first one says it.
+   * of asking. A smaller one waits as long as larger ones come. With two limits, the first one says it.
    */
   readonly priority?: number;
 }
@@ -55,7 +55,7 @@ export function limitsFor<Params>(
 
 const FIELDS = ["key", "atMost", ...LIMIT_OPTIONS.map(({ field }) => field), "priority"];
 
-/** What is wrong with a limit as it was declared: one that a function returns is seen when it is asked. */
+/** Faults in a declared limit: one that a function returns is seen when it is asked. */
 export function limitProblems(limit: unknown): string[] {
   if (limit === undefined || typeof limit === "function") return [];
   try {
@@ -77,7 +77,7 @@ export function givenLimits<Params>(
   return limits;
 }
 
-/** Who does not compile may give anything, and a function too: a key that is missing would limit nothing. */
+/** Without a compiler a caller may give anything, also from a function: a key that is missing would limit nothing. */
 function checkLimits(limits: readonly unknown[]): asserts limits is readonly RatedLimit[] {
   for (const limit of limits) {
     if (typeof limit !== "object" || limit === null) {

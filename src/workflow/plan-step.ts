@@ -62,13 +62,13 @@ export interface PlannedStep {
 interface PlannedStart extends StartRequest {
   readonly workflow: AnyWorkflow;
   readonly parent?: ParentLink;
-  /** What made the first step, where that is not what made the other steps of the commit. */
+  /** The cause of the first step, if it differs from the cause of the other steps of the commit. */
   readonly cause?: string;
   /** Whether a timer that is due at once fires in the same commit. */
   readonly firesTimer?: boolean;
   /** Its life, where an address of it was handed out before it begins. */
   readonly life?: string;
-  /** Those of its children whose addresses the first step asks for. */
+  /** The children whose addresses the first step asks for. */
   readonly lives?: KnownLives;
 }
 
@@ -127,7 +127,7 @@ interface StepPlanParts {
   readonly taken?: TakenIds;
   /** How often in a row another process came first: a long commit never comes through, so half as many children begin each time. */
   readonly lostRaces?: number;
-  /** What a snapshot, or an event, takes at most as JSON. Default: no end. */
+  /** The largest snapshot or event, as JSON. Default: no end. */
   readonly maxValueBytes?: number;
 }
 
@@ -234,7 +234,7 @@ export class StepPlan {
   arrive(moved: PlannedArrival): PlannedStep[] {
     const { workflow, instance, before, step, writes, amends } = moved;
     const { key } = workflow;
-    // What cannot be stored is named by its place in the snapshot, and not in the event.
+    // A value that cannot be stored is named by its place in the snapshot, not in the event.
     snapshotToText(step.after);
     const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: step.after };
     // The rows of this commit are those of the migration: `project` has not seen the step that led here.
@@ -397,7 +397,7 @@ export class StepPlan {
     // In the store an instance takes events or it does not; the snapshot says how it ended.
     const status = after.status === "active" ? "active" : "done";
     const snapshot = snapshotToText(after);
-    // What has grown too long can be stopped.
+    // An instance that has grown too long can be stopped.
     if (facts.event?.type !== STOP.type) checkSize(snapshot, this.#maxBytes);
     const whole: Writable<PlannedStep> = { after, life, start: null, step: null, earlier, history, follows };
     if (behind === null) {

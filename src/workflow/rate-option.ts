@@ -7,13 +7,13 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/** What a limit may say of its rate. */
+/** The rate of a limit. */
 export interface RateOption {
   /** Each run counts as it begins, retries and runs of processes that ended included. */
   readonly rate?: Rate;
 }
 
-/** What a start under a rate remembers, and so the most of them. */
+/** The most starts that a rate remembers. */
 const MAX_COUNT = 1_000;
 const MAX_PER_MS = 86_400_000;
 

@@ -67,7 +67,7 @@ export function isFinal(thrown: unknown): boolean {
 }
 
 /**
- * Whether a task that has failed so is over. What an effect or a promise has done is not done again because its chart cannot make
+ * Whether a task that has failed so is over. A finished effect or promise does not run again because its chart cannot make
  * the step behind it; a timer or a message does nothing but that step, and a next deployment may make it.
  */
 export function isOver({ kind }: Pick<TaskRecord, "kind">, error: unknown): boolean {

@@ -21,7 +21,7 @@ const TABLE = "paystateSearch";
  * `field/instance`. The id of a declared field begins with `/`.
  */
 export const searchRows = ownTable(TABLE, {
-  // Of a declared field, `workflow` and `instance` are empty, `field` is `name@version`, and `value` is the field's name.
+  // For a declared field `workflow` and `instance` are empty, `field` is `name@version`, and `value` is the field's name.
   columns: { id: "text", workflow: "text", field: "text", value: "text", instance: "text" },
   indexes: { found: ["workflow", "field", "value", "instance"] },
 });
@@ -29,10 +29,10 @@ export const searchRows = ownTable(TABLE, {
 type SearchRow = Row<typeof searchRows>;
 type SearchWrite = Write<{ paystateSearch: SearchRow }>;
 
-/** What an index of a database takes, beside the other parts of its entry. */
+/** The largest field of an index, beside the other parts of its entry. */
 const MAX_VALUE_BYTES = 256;
 
-/** What search fields add to a step. */
+/** The part of a step that search fields add. */
 export const searchAddition = {
   field: "search",
   /** @throws UnstorableValue naming the field */

@@ -14,7 +14,7 @@ export interface SearchOption<M extends AnyStateMachine, S extends string> {
   };
 }
 
-/** What a snapshot holds of search fields. */
+/** The stored part of search fields in a snapshot. */
 export interface SearchedSnapshot {
   /** The values of its search fields that are not null; the rows of the same commit say the same. */
   readonly search?: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { ChartSnapshot, UnbornChild } from "./chart.ts";
 import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
 import type { Writable } from "./writable.ts";
 
-/** A snapshot whose values are such that JSON keeps them. */
+/** A snapshot with values that JSON keeps. */
 type StoredSnapshot = { readonly [Field in keyof ChartSnapshot]: unknown };
 
 /** @throws UnstorableValue naming the path of what cannot be stored, such as `context.connection`. */

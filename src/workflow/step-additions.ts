@@ -1,4 +1,4 @@
-/** What modules of the engine add to each step: a line for each in the list. */
+/** Parts of each step that modules of the engine add: a line for each in the list. */
 import type { CommitParts, HistoryRecord, Write } from "../../storage/storage.ts";
 import type { AddedFields, AddedWork } from "./added-fields.ts";
 import type { ChartSnapshot } from "./chart.ts";
@@ -22,8 +22,8 @@ interface StepRows {
 type MadeStep = Pick<StepContext, "workflow" | "before" | "step">;
 
 /**
- * What a module adds to each step. Pure. It is asked for a workflow without its option, too: what a version before that, or
- * another program, has added goes with the next step.
+ * The part of each step that a module adds. Pure. It is asked for a workflow without its option, too: what a version before
+ * that, or another program, has added goes with the next step.
  */
 interface StepAddition {
   /** The field of the snapshot that it fills. The field is of the instance as it stands: no row of the history holds it. */
@@ -32,7 +32,7 @@ interface StepAddition {
   filled(after: ChartSnapshot, made: MadeStep): ChartSnapshot;
   /** Rows for the commit of the step, behind those of `project`. */
   readonly writes?: (step: StepContext) => readonly Write<never>[];
-  /** What it tells of why an instance with this snapshot waits. */
+  /** Its reasons why an instance with this snapshot waits. */
   readonly work?: (snapshot: AddedFields) => Partial<AddedWork>;
   /** The step with a row of the history behind its own; `own` is what such a row holds of a snapshot. */
   readonly rows?: <Step extends StepRows>(
@@ -62,7 +62,7 @@ export function withAdditions(made: MadeStep): ChartSnapshot {
   return filled;
 }
 
-/** What modules tell of why an instance with this snapshot waits. */
+/** The reasons of all modules why an instance with this snapshot waits. */
 export const addedWork = (snapshot: AddedFields): AddedWork =>
   Object.assign({}, ...STEP_ADDITIONS.map(({ work }) => work?.(snapshot))) as AddedWork;
 
@@ -78,8 +78,8 @@ export function withAddedRows<Step extends StepRows>(
 }
 
 /**
- * What a row of the history that stands for others holds of a snapshot. What is lent to effects, children still to begin and
- * what modules fill belong to the instance as it stands.
+ * The part of a snapshot that a folded row of the history holds. Parts lent to effects, children still to begin and fields of
+ * modules belong to the present instance.
  */
 export function ownSnapshot({ lent: _, unborn: __, ...own }: ChartSnapshot): ChartSnapshot {
   return withoutAdditions(own);

@@ -227,7 +227,7 @@ class Collector {
   }
 }
 
-/** What a chart hands on, such as the body of a request, may hold fields that mean something to the step of the target. */
+/** An object that a chart passes on, such as the body of a request, may have fields with a meaning for the target's step. */
 function checkFields(event: EventObject): void {
   const reason = reservedField(event);
   if (reason !== null) throw new ChartFault(reason);

@@ -37,7 +37,7 @@ interface StoredError {
   readonly message: string;
   readonly cause: unknown;
   readonly hasCause: boolean;
-  /** Of an AggregateError. */
+  /** The errors of an AggregateError. */
   readonly errors?: readonly unknown[];
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -108,7 +108,7 @@ export function fromJson(json: unknown, known: Revivers = revivers): unknown {
 /** Like `toJson`, field by field, so that fields with plain values stay plain. */
 export function fieldsToJson(fields: object, name: string): unknown {
   if (isPlain(fields, MAX_PLAIN_DEPTH)) return fields;
-  // What is no plain object is taken or refused whole.
+  // A value that is no plain object is taken or refused as a whole.
   if (Object.getPrototypeOf(fields) !== Object.prototype || hasOddKeys(fields)) return toJson(fields, name);
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, toJson(value, `${name}.${key}`)]),
@@ -135,7 +135,7 @@ export function eventToJson(event: object): unknown {
   return fieldsToJson(definedFields(event), "event");
 }
 
-/** An event as it comes back from storage. What cannot be stored is left as it is: the step refuses it with its place. */
+/** An event as it comes back from storage. A value that cannot be stored stays as it is: the step refuses it with its place. */
 export function keptEvent(event: object): object {
   const fields = definedFields(event);
   if (isPlain(fields, MAX_PLAIN_DEPTH)) return fields;
@@ -203,19 +203,19 @@ function hasOddKeys(value: object): boolean {
   );
 }
 
-/** What devalue would give back otherwise, without a word; null for what it keeps, or refuses itself. */
+/** A value that devalue would silently change; null for what it keeps, or refuses itself. */
 function changed(value: unknown): Changed | null {
   if (typeof value !== "object" || value === null) return null;
   if (value instanceof ActorAddress) return new Changed(value.fault ?? ofClass(value));
   if (isActorLike(value)) return new Changed(FOREIGN_ACTOR);
-  // What it refuses itself, but for plain objects, which it keeps.
+  // Values that devalue itself refuses, except plain objects, which it keeps.
   if (Object.prototype.toString.call(value) === "[object Object]") return null;
   // Built-in objects have two prototypes; lists of bytes and of numbers have one between them.
   const isView = ArrayBuffer.isView(value);
   if (prototypesOf(value) > (isView ? 3 : 2)) return new Changed(ofClass(value));
   if (value instanceof RegExp && value.lastIndex !== 0) return new Changed("its lastIndex is not 0");
   if (isView) return null;
-  // Those of items come first.
+  // Faults of items come first.
   const field = Object.keys(value).at(-1);
   const isItem = field === undefined || /^\d+$/.test(field);
   return isItem ? null : new Changed(`it has a field "${field}" beside what it holds`);

@@ -7,9 +7,9 @@ export interface WatchOption<M extends AnyStateMachine> {
   readonly watches?: Readonly<Record<string, (context: StateFrom<M>["context"]) => string>>;
 }
 
-/** What a snapshot holds of watches. */
+/** The stored part of watches in a snapshot. */
 export interface WatchedSnapshot {
-  /** What is watched for the instance, by kind; the rows of the same commit say the same. */
+  /** The subjects that are watched for the instance, by kind; the rows of the same commit say the same. */
   readonly watched?: Readonly<Record<string, string>>;
 }
 

@@ -42,7 +42,7 @@ const shareOf = (kind: string, shard: number): string => `${kind}/${shard.toStri
 /** Stands behind all shares of the kind, and before those of the next. */
 const behind = (kind: string): string => `${kind}/g`;
 
-/** What watching adds to a step. */
+/** The part of a step that watching adds. */
 export const watchAddition = {
   field: "watched",
   filled(after: ChartSnapshot, { workflow, step }: Pick<StepContext, "workflow" | "step">): ChartSnapshot {

@@ -139,7 +139,7 @@ export type WorkflowActor =
 /** A handler with its types laid aside. */
 export type AnyEffect = GivenEffect<unknown, never, never>;
 
-/** A workflow with its types laid aside. What the engine runs it by is not part of the published types. */
+/** A workflow with its types laid aside. The engine's own fields are not part of the published types. */
 export interface AnyWorkflow extends WorkflowHandle {
   /** @internal Everything in the chart that decides how a stored snapshot is read on. */
   readonly chartText: string;
@@ -165,7 +165,7 @@ export interface AnyWorkflow extends WorkflowHandle {
   readonly keepsEnded: boolean;
   /** @internal Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
-  /** @internal What looks like a fault in its functions: the step that has it is refused. */
+  /** @internal Signs of faults in its functions: the step that has it is refused. */
   readonly warnings: readonly string[];
   /** @internal */
   readonly project: (step: ProjectedStep<never, never>, at: number) => readonly ProjectedRow<never>[];

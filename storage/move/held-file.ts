@@ -45,7 +45,7 @@ export class HeldFile {
     try {
       hold(database, path);
       await assertOurs(database);
-      // This program would copy a part of what a newer one has there.
+      // This program would copy only a part of a newer program's rows.
       assertNotNewer(database.prepare(READ_VERSION).all() as Parameters<typeof assertNotNewer>[0]);
       return new HeldFile(path, database);
     } catch (error) {
@@ -60,7 +60,7 @@ export class HeldFile {
     return new Map(tables.map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
   }
 
-  /** Those of these tables that have rows here to be copied, and the names of all others of the file. */
+  /** The tables with rows to copy, and the names of all other tables of the file. */
   tables(wanted: ReadonlySet<string>): {
     readonly copied: readonly CopiedTable[];
     readonly left: readonly string[];

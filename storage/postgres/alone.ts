@@ -37,7 +37,7 @@ async function connected({ listener, unhurried }: Pick<Connections, "listener" |
 
 async function open(make: () => Promise<ListeningClient>): Promise<ListeningClient> {
   const client = await make();
-  // What it says while nothing is asked of it is found out at the next question.
+  // The next question notices whatever it says while idle.
   client.on("error", () => {});
   try {
     await client.connect();

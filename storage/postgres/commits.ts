@@ -46,7 +46,7 @@ interface Group {
   readonly needs: ReturnType<GroupWrites["needs"]>;
 }
 
-/** What every kind of commit works with. */
+/** The dependencies of every kind of commit. */
 export interface CommitContext {
   readonly database: Database;
   readonly tables: GivenTables;

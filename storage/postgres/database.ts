@@ -54,7 +54,7 @@ interface Holding {
   readonly isOfHandler?: () => boolean;
   /** Whether the pool closes the connection, and lends it to no other caller. */
   readonly isSpent?: () => boolean;
-  /** What is thrown where the connection is broken: a query of a host may fail in the driver alone, and as if it were lost. */
+  /** Errors of a broken connection: a query of a host may fail in the driver alone, and as if it were lost. */
   readonly broken?: (error: unknown) => unknown;
 }
 
@@ -238,7 +238,7 @@ export class Database {
     return this.#current(WRITING, statements);
   }
 
-  /** Of several servers one that takes no writes may lack acknowledged commits, and is refused; and one that was left behind. */
+  /** A server that takes no writes may lack acknowledged commits, and is refused; and one that was left behind. */
   async #current(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
     const follows = this.#servers.areSeveral ? "pg_is_in_recovery()" : "false";
     const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
@@ -329,7 +329,7 @@ export class Database {
     });
     if (!heard.has(client)) {
       heard.add(client);
-      // What it says while nothing is asked of it is found out at the next question.
+      // The next question notices whatever it says while idle.
       client.on("error", () => void dead.add(client));
     }
     return client;
@@ -364,7 +364,7 @@ const WRITING = "set transaction isolation level read committed;";
 const KEEP_PATH = "select set_config('paystate.path', current_setting('search_path'), true)";
 const OWN_PATH = "select set_config('search_path', current_setting('paystate.path'), true)";
 
-/** Of a machine that is gone between two messages. */
+/** Errors of a machine that is gone between two messages. */
 const GIVEN_UP_AFTER = "set local idle_in_transaction_session_timeout to 10000;";
 
 /** A handler may wait for something; a machine that is gone must not keep its locks. */
@@ -373,7 +373,7 @@ const ABANDONED_AFTER = "set local idle_in_transaction_session_timeout to 60000;
 /** A setting of the transaction alone: it ends with it. */
 const MARK = "paystate.transact";
 
-/** What a handler has set for its session is not there for the next one, nor for the engine's own statements. */
+/** Settings that a handler has made for its session do not reach the next handler, nor the engine's own statements. */
 const UNSET = "reset session authorization;reset role;reset all";
 const UNLOCKED = "select pg_advisory_unlock_all()";
 
@@ -382,7 +382,7 @@ const UNPREPARED = `do $prepared$ declare made text; begin
     for made in select name from pg_prepared_statements where from_sql loop execute format('deallocate %I', made); end loop;
   end $prepared$`;
 
-/** What a handler has left in its session is there for no other: it would meet its temporary tables, or write to them. */
+/** The session of a handler ends with it: another handler would meet its temporary tables, or write to them. */
 const CLEARED = [UNLOCKED, UNPREPARED, "close all", "unlisten *", "discard temp"].join(";");
 
 /** Counting, as for limits, needs to see what others have committed since the transaction began. */

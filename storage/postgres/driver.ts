@@ -18,7 +18,7 @@ export interface PostgresQuery {
   readonly queryMode?: "extended";
 }
 
-/** What a connection lies on: it can be cut without the server's word. */
+/** The socket of a connection: it can be cut without the server's word. */
 export interface Cuttable {
   readonly connection?: {
     readonly stream?: { destroy(): unknown; once(event: "close", listener: () => void): unknown };

@@ -79,7 +79,7 @@ const isReadOnly = coded(READ_ONLY);
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
 export const isAway = (error: unknown): boolean => error instanceof UnsentError || isReadOnly(error);
 
-/** What stands before the server takes no settings for a connection, as poolers do not. */
+/** A pooler in front of the server takes no settings for a connection. */
 export const isUnsupported = coded("08P01");
 
 export const isGone = coded("42P01", "42883", "3F000");

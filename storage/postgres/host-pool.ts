@@ -2,7 +2,7 @@
 import { CLOSED, StorageUnusable } from "../storage-unusable.ts";
 import type { PostgresClient, PostgresPool } from "./driver.ts";
 
-/** Of a pool of pg that does not say. */
+/** The size of a pool of pg that does not tell its own. */
 const DEFAULT_SIZE = 10;
 
 export class HostPool {

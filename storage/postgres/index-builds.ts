@@ -13,7 +13,7 @@ import { type Connections, pause } from "./open.ts";
 /** How often a build of another process is looked at, in milliseconds. */
 const LOOK_MS = 1_000;
 
-/** Of two that begin the same build at once, each may fail, and neither does after a while. */
+/** If two begin the same build at once, each may fail; after a while neither does. */
 const TRIES = { retries: 8, factor: 2, minTimeout: 500, randomize: true, unref: true };
 
 export class IndexBuilds {

@@ -2,7 +2,7 @@
 import { bare } from "../compiled-queries.ts";
 import type { PostgresClient } from "./driver.ts";
 
-/** What begins or ends a transaction; ROLLBACK TO a savepoint does neither. */
+/** Statements that begin or end a transaction; ROLLBACK TO a savepoint does neither. */
 const ENDING =
   /^(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
 

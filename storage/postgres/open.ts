@@ -18,7 +18,10 @@ export interface Connections {
   readonly listener: () => Promise<ListeningClient>;
   /** The same, whose statements may take as long as they do, whatever is set for the role; a pooler may refuse it. */
   readonly unhurried: () => Promise<ListeningClient>;
-  /** Closes what was opened here and nothing else, behind this. What a silent server keeps is cut after some seconds. */
+  /**
+   * Closes what was opened here and nothing else, behind this. Connections that a silent server keeps are cut after some
+   * seconds.
+   */
   readonly close: (before?: () => Promise<void>) => Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export async function openConnections(
   const pooled = (max: number): HostPool =>
     new HostPool(
       places.map((options) => {
-        // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
+        // Settings by `onConnect` would be gone after the first handler, whose own settings are reset.
         const limits = { max, allowExitOnIdle: true, ...("onConnect" in options && { maxUses: 1 }) };
         const pool = hear(new Pool(Object.assign(copyOf(options), limits)));
         pool.on("connect", (client) => opened.kept(client));
@@ -125,7 +128,7 @@ const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 60_000 };
 const copyOf = (options: object): object =>
   Object.defineProperties<object>({}, Object.getOwnPropertyDescriptors(options));
 
-/** What a URL says goes before all other options, and the last of two that it says. */
+/** The URL goes before all other options, and its last value for an option before the first. */
 function withoutLimits(options: { readonly connectionString?: string }): object {
   const copy = Object.assign(copyOf(options), KEPT_ALIVE);
   const { connectionString: url } = options;

@@ -1,4 +1,4 @@
-/** The connections that a storage has opened itself: they end with it, whatever the server says. */
+/** The connections that a storage has opened itself: they end with the storage, whatever the server says. */
 import type { Cuttable } from "./driver.ts";
 
 /** A server that says nothing is waited for so long at the end, in milliseconds. */

@@ -19,7 +19,7 @@ import { literal } from "./text.ts";
 /** The oldest server with all functions and clauses used here. */
 const OLDEST_SERVER = 130_000;
 
-/** Who makes a schema is waited for as long as an outage: to end it would be to begin anew. */
+/** The makers of a schema are awaited as long as an outage: to end it would be to begin anew. */
 const TAKEN = { retries: 240, factor: 1, minTimeout: 250 };
 
 /**

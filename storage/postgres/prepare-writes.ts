@@ -31,7 +31,7 @@ export class GroupWrites {
   readonly #numbers = new Map<string, number>();
   readonly #names = new Set<string>();
   readonly #rows = new Map<string, Map<string, Strength>>();
-  /** Of tables whose totals are kept: changed rows by their ids, and the groups of new ones, as JSON texts. */
+  /** For tables whose totals are kept: changed rows by their ids, and the groups of new ones, as JSON texts. */
   readonly #places = new Map<string, Set<string>>();
 
   constructor(tables: GivenTables, clock: DatabaseClock) {
@@ -39,7 +39,7 @@ export class GroupWrites {
     this.clock = clock;
   }
 
-  /** What a group needs besides its runs: its statements, and the names and rows that are locked before the first item. */
+  /** The parts of a group besides its runs: its statements, and the names and rows that are locked before the first item. */
   needs(): Readonly<Record<"rows" | "statements" | "names", readonly unknown[]>> {
     // In this order: the statements that lock the rows are among the statements.
     const rows = this.#locks();

@@ -26,7 +26,7 @@ export class Reads {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param mostAlone So many connections at most have a read that goes alone: the others are left to all else. */
+  /** @param mostAlone The most connections with a read that goes alone: the others are left to all else. */
   constructor(ask: ReadCall, mostAlone: number) {
     this.#ask = ask;
     this.#free = mostAlone;
@@ -67,7 +67,7 @@ export class Reads {
     }
   }
 
-  /** Where the server refuses one, those of each section are asked again, and then each alone. */
+  /** If the server refuses one, the reads of each section are asked again, and then each alone. */
   async #together(reads: readonly NamedRead[]): Promise<void> {
     try {
       const rows = await again(() => this.#ask(reads.map(({ text }) => text)));

@@ -111,7 +111,7 @@ export class WakeFeed {
     }
     this.#client = client;
     if (this.#stopped.signal.aborted) await this.#hangUp();
-    // What was told while nobody listened is asked for by a look.
+    // A look asks for the news of the time without a listener.
     else for (const listener of this.#listeners) listener();
   }
 

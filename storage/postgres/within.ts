@@ -31,7 +31,7 @@ export interface Place {
   readonly self: string;
 }
 
-/** What the database function answers; nothing where the rows were added. */
+/** The answer of the database function; nothing where the rows were added. */
 interface Told {
   readonly ended?: true;
   readonly elsewhere?: true;

@@ -77,7 +77,7 @@ export class WriterPool {
       `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${CLOCK}) returning id`,
     );
     const [, [row] = []] = await made.catch((error: unknown) => {
-      // Of the group nothing was sent yet.
+      // Nothing of the group was sent yet.
       throw isLost(error) ? new UnsentError(error) : error;
     });
     const { id } = row as { readonly id: string };

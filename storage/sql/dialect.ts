@@ -98,7 +98,7 @@ const postgresTypes: SchemaDialect["types"] = {
   // Compared byte by byte, in every language that a database may be set to.
   text: 'text collate "C"',
   integer: "bigint",
-  // Of any size and exact, and so are their sums.
+  // Exact and without a limit, also in sums.
   amount: "numeric",
   boolean: "smallint",
   bytes: "bytea",

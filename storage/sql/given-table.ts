@@ -67,7 +67,7 @@ export interface GroupLimitCheck {
   readonly counted: BoundStatement<TotalRow>;
   /** Whether the sum of the counted rows is limited, and not their number. */
   readonly isSum: boolean;
-  /** What the row adds. */
+  /** The change of the totals by the row. */
   readonly plus: bigint;
   /** Null where nothing is refused. */
   readonly most: bigint | number | null;
@@ -78,7 +78,7 @@ export interface Part {
   readonly part: string | null;
 }
 
-/** What a statement says otherwise on each database. */
+/** The parts of a statement that differ by database. */
 export interface TableDialect {
   /** The time: the given value, or the database's own clock. */
   readonly now: string;

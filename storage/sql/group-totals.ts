@@ -36,7 +36,7 @@ const NO_HOUR = "-1";
 const hourOf = (time: string): string =>
   `(case when ${time} < 0 then (${time} + 1) / ${HOUR_MS} - 1 else ${time} / ${HOUR_MS} end)`;
 
-/** What totals say otherwise on each database. */
+/** The parts of totals that differ by database. */
 export interface TotalsDialect {
   /** Values as the text of a JSON array. */
   readonly list: (values: readonly string[]) => string;
@@ -171,7 +171,7 @@ export class GroupTotals {
   }
 }
 
-/** The condition for rows of one group. What is null equals nothing, and is one value to a group. */
+/** The condition for rows of one group. Null equals nothing in SQL, and is one value to a group. */
 export function membersOf(table: AnyTable, { by }: GroupOptions<string>, member: MemberPlace): string {
   const fields = by.map((field) => {
     const equals = fieldNamed(table, field).nullable ? "is not distinct from" : "=";

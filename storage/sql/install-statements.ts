@@ -62,10 +62,10 @@ export async function standings(
 const foundOf = ({ sqlName }: AnyTable, { found }: TableStatus): readonly FoundIndex[] =>
   found.filter(({ table }) => table === sqlName);
 
-/** What is done in one transaction. */
+/** The statements of one transaction. */
 interface Installing {
   readonly changes: readonly string[];
-  /** What is noted of the table from then on. */
+  /** The notes about the table from then on. */
   readonly record: InstalledTable;
   /** Indexes that are being built: the builds hold the table until all transactions of the database have ended. */
   readonly calledOff: readonly FoundIndex[];

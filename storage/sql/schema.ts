@@ -23,7 +23,7 @@ export const SCHEMA = "paystateSchema";
 /** The caller's tables. */
 export const TABLES = "paystateTables";
 
-/** What a paystate from before the first release has left. */
+/** The tables of a paystate from before the first release. */
 export const UNRELEASED = "paystateMigrations";
 
 type Tables = Readonly<
@@ -63,7 +63,7 @@ const indexes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     limited: `(workflow, admission, "visibleAt", seq)
       where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null`,
     rooms: `("firstKey", admission, "lastKey", priority desc, seq) where "deadAt" is null and "firstKey" is not null`,
-    // Of tasks with two limits, by the second.
+    // Tasks with two limits, by the second.
     second: `("lastKey", admission) where "deadAt" is null and "lastKey" <> "firstKey"`,
     rated: `("rateKey") where "rateKey" is not null`,
     suspect: `(holder, workflow, ("aloneSince" is not null), crashes, (kind in ('effect', 'invocation')), seq)
@@ -105,7 +105,7 @@ export function isWritten(tables: readonly string[]): boolean {
   );
 }
 
-/** What a database has of the schema. */
+/** The schema of a database, as far as it has one. */
 export interface FoundSchema {
   readonly versions: readonly SchemaVersion[];
   /** The columns of each table. */

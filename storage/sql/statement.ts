@@ -46,7 +46,7 @@ const PLACE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\{([^{}]+)\}/g;
 export const withPlaces = (text: string, place: (name: string) => string): string =>
   text.replace(PLACE, (whole, name: string | undefined) => (name === undefined ? whole : place(name)));
 
-/** A name as SQL has it. None may be read as more than a name. */
+/** A name as SQL has it. A name must not be read as more than a name. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Names as SQL has them. */

@@ -11,7 +11,7 @@ export interface FoundTrigger {
   readonly here: number;
 }
 
-/** What triggers say otherwise on each database. */
+/** The parts of triggers that differ by database. */
 export interface TriggerDialect {
   readonly totals: TotalsDialect;
   /** Makes those of a table; other triggers have other names. */
@@ -58,7 +58,7 @@ export const sqliteTriggers: TriggerDialect["triggers"] = (name, totals) => {
   );
 };
 
-/** One function for all events, with the schema in which it was made. */
+/** The same function for all events, with the schema of its installation. */
 export const postgresTriggers: TriggerDialect["triggers"] = (name, totals) => [
   `create or replace function ${quoted(name)}() returns trigger language plpgsql set search_path from current as $body$
   begin

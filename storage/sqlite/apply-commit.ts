@@ -8,7 +8,7 @@ import { InstanceRows } from "./instances.ts";
 import { firstRefused, isWritten } from "./tables.ts";
 import { TaskQueue } from "./task-queue.ts";
 
-/** What a commit is applied to: a connection within a transaction. */
+/** The dependencies of a commit: a connection within a transaction. */
 export class CommitTarget {
   readonly connection: Connection;
   readonly tables: GivenTables;
@@ -24,8 +24,8 @@ export class CommitTarget {
 }
 
 /**
- * Carries out one commit within a transaction. Whoever calls takes back what it has done where it is refused or throws, and
- * calls `tasks.settle()` before the transaction ends, and adds `admits` to the answers where that is true.
+ * Carries out one commit within a transaction. If the commit is refused or throws, the caller takes back its changes. Before
+ * the transaction ends, the caller calls `tasks.settle()`, and adds `admits` to the answers if it is true.
  */
 export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
   const { retries = [], drops = [], step, removes = [], starts = [], writes = [] } = commit;
@@ -77,7 +77,10 @@ function insertsFrom(writes: readonly AnyWrite[], at: number): readonly AnyInser
   return inserts;
 }
 
-/** What cannot be refused: removals first, since a step may enter its state again. Returns tasks armed without their lease. */
+/**
+ * Changes that cannot be refused: removals first, since a step may enter its state again. Returns tasks armed without their
+ * lease.
+ */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
   const { ends = [], disarms = [], adopts = [], amends = [], limits = [], arms = [] } = commit;
   const { forgets = [], history = [] } = commit;

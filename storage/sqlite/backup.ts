@@ -32,7 +32,7 @@ export interface SqliteBackupOptions {
 const PAGES_A_TURN = 256;
 /** Between two turns services have the disk to themselves. */
 const PAUSE_MS = 5;
-/** What waits to be written is written little by little: all at once would keep the commits of services waiting. */
+/** The copy is flushed little by little: all at once would keep the commits of services waiting. */
 const TURNS_A_SYNC = 8;
 
 /**
@@ -81,7 +81,7 @@ export async function backupSqlite(
   }
 }
 
-/** What is done between two turns of copying into this file. */
+/** The work between two turns of copying into this file. */
 function paced(file: number, onProgress: SqliteBackupOptions["onProgress"]): (pages: BackupPages) => number {
   let turns = 0;
   const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

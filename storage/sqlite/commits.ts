@@ -12,8 +12,8 @@ const MAX_ITEMS = 256;
 const MAX_EXECUTION_MS = 10;
 
 /**
- * Conflicts are rare, and a savepoint costs half as much again as its item (31 µs in place of 20): so many items share one, and
- * where one of them is refused these go singly.
+ * Conflicts are rare, and a savepoint costs half as much again as its item (31 µs in place of 20): so many items share one
+ * savepoint, and after a refusal each goes alone.
  */
 const SLICE = 16;
 
@@ -103,7 +103,7 @@ async function commitApart(
   }
 }
 
-/** One run of a physical transaction: it applies items one after another, until its time is up. */
+/** One run of a physical transaction: it applies item after item, until its time is up. */
 class Attempt {
   readonly #context: CommitContext;
   #answers: CommitAnswer[] = [];
@@ -114,7 +114,7 @@ class Attempt {
     this.#context = context;
   }
 
-  /** Of the items that were applied, in order. */
+  /** The applied items, in order. */
   get answers(): CommitAnswer[] {
     return this.#answers;
   }
@@ -137,7 +137,7 @@ class Attempt {
     return this.#context.elapsed() >= this.#end;
   }
 
-  /** False where an item is refused: its changes are there until the caller takes all back, so nothing is judged beside them. */
+  /** False where an item is refused: its changes stay until the caller takes all back, so nothing is judged beside them. */
   apply(items: readonly AnyCommit[]): boolean {
     for (const item of items) {
       const answer = applyCommit(item, this.#context.target);

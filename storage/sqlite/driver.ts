@@ -8,7 +8,7 @@ import { codeOf } from "./explain.ts";
 import type { OpenedDatabase, OpenOptions, SqliteDatabase } from "./handle.ts";
 import { adaptedNodeSqlite, hasNodeSqlite, type NodeSqliteDatabase, openNodeSqlite } from "./node-sqlite.ts";
 
-/** What opens files. Nothing sleeps while another has the lock. */
+/** The opener of files. Nothing sleeps while another has the lock. */
 export interface SqliteDriver {
   readonly name: "better-sqlite3" | "node:sqlite";
   open(path: string, options: OpenOptions): OpenedDatabase;

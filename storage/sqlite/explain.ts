@@ -6,7 +6,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** What SQLite says of a transaction on the connection itself. Only the host of an open `Database` leaves one open. */
+/** The words of SQLite for a transaction on the connection itself. Only the host of an open `Database` leaves one open. */
 const WITHIN_HOST =
   /^(cannot start a transaction within a transaction|Safety level may not be changed inside a transaction)$/;
 
@@ -77,7 +77,7 @@ const explanations: readonly Explanation[] = [
     sentence: "the disk is full: make room, and what was committed is still there",
   },
   {
-    // Of a trigger or view of a host it would be `main.` and the name.
+    // The name in a trigger or view of a host would be `main.` and the name.
     of: /^no such table: [^.]+$/,
     code: "replaced",
     sentence:

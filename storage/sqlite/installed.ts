@@ -10,7 +10,7 @@ export const FIXED = [...Object.keys(schemaTables), MOVES];
 
 const allInstalled = statement<object, InstalledTable>(`select * from main."${TABLES}"`);
 
-/** Those of the host, too. */
+/** Tables of the host are listed, too. */
 const allTables = statement<object, { readonly name: string }>(
   `select name from main.sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name`,
 );

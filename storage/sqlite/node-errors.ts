@@ -34,7 +34,7 @@ function nameOfCode(code: number): string {
   return more === undefined ? `SQLITE_${name}` : `SQLITE_${name}_${more}`;
 }
 
-/** What is said of a handle, or of its statements, behind its `close`. */
+/** Errors of a handle, or of its statements, after its `close`. */
 const IS_CLOSED = /^(database is not open|statement has been finalized)$/;
 
 /** The same error, with the code that better-sqlite3 gives it; or its own error for a closed handle. */
@@ -48,7 +48,7 @@ function named(error: unknown): unknown {
     : error;
 }
 
-/** What `act` answers. Its errors have their names. */
+/** The answers of `act`. Its errors have their names. */
 export function withNames<A>(act: () => A): A {
   try {
     return act();
@@ -57,7 +57,7 @@ export function withNames<A>(act: () => A): A {
   }
 }
 
-/** What `act` resolves with. Its errors have their names. */
+/** The results of `act`. Its errors have their names. */
 export async function withNamesLater<A>(act: () => Promise<A>): Promise<A> {
   try {
     return await act();

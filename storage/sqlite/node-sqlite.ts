@@ -45,7 +45,7 @@ function nodeSqlite(): NodeSqlite | null {
   return (process.getBuiltinModule("node:sqlite") as NodeSqlite | undefined) ?? null;
 }
 
-/** Those have modules of this name, or handles of this form, which nobody has tried. */
+/** Bun and Deno have modules of this name, or handles of this form, which nobody has tried. */
 function otherRuntime(): string | null {
   const { bun, deno } = process.versions;
   return (bun !== undefined && `Bun ${bun}`) || (deno !== undefined && `Deno ${deno}`) || null;

@@ -34,8 +34,9 @@ export const hasRoom = (task: StoredTask, tasks: Rooms): boolean => fullKey(task
 const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
 
 /**
- * The parked tasks under a first key that are admitted, soonest first: admit each before the next is asked for. Of the last keys
- * with room 64 are examined for one, from behind the one that was left, so that each has its turn when an account has thousands.
+ * The parked tasks under a first key that are admitted, soonest first: admit each before the next is asked for. One admission
+ * examines 64 last keys with room, starting after the last one examined, so that each has its turn when an account has
+ * thousands.
  */
 export function* admissions(tasks: TaskRows, firstKey: string, after: string): Generator<TaskRow> {
   let counted: number | undefined;

@@ -117,7 +117,7 @@ export class TaskQueue {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
-  /** What nobody has in hand asks for room anew, or more would begin than a lowered number says. @throws TypeError */
+  /** A task that nobody has in hand asks for room anew, or more would begin than a lowered number allows. @throws TypeError */
   setLimit({ key, atMost, ...due }: ChangedLimit): void {
     checkOverride({ key, atMost, ...due });
     this.#rows.setOverride(key, atMost);
@@ -190,7 +190,7 @@ export class TaskQueue {
     return [...suspects, ...this.#lease(this.#unsuspected({ ...request, ...places }), request)];
   }
 
-  /** What a vanished holder had in hand is judged together, of whatever workflow. False where no task has crashed. */
+  /** Judges all tasks of a vanished holder together, in any workflow. False where no task has crashed. */
   #judge(request: ClaimRequest): boolean {
     const { now } = request;
     const crashed = this.#crashed(request);

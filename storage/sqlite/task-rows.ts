@@ -134,7 +134,7 @@ export class TaskRows {
     for (let row = next(""); row !== undefined; row = next(row.workflow)) yield row.workflow;
   }
 
-  /** Tasks with a `crashedAt`, in any order: all that are held, and of each of these workflows the waiting suspects of these queues. */
+  /** Tasks with a `crashedAt`, in any order: held tasks, and the waiting suspects of these queues and workflows. */
   crashed(workflows: readonly string[], queues: readonly QueueName[]): TaskRow[] {
     const connection = this.#connection;
     if (connection.get(taskStatements.anyCrashed, {}) === undefined) return [];
@@ -172,8 +172,8 @@ export class TaskRows {
   }
 
   /**
-   * Of each last key under a first key the parked task that is admitted soonest: from behind the last key `left` to the end, then
-   * from the beginning. No task is admitted during the iteration.
+   * For each last key under a first key, the parked task that is admitted soonest: from behind the last key `left` to the
+   * end, then from the beginning. No task is admitted during the iteration.
    */
   heads(firstKey: string, left: string): Generator<TaskRow> {
     return heads(this.#connection, firstKey, left);

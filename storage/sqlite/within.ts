@@ -43,7 +43,7 @@ export function hostCommits(
       return connection.savepoint(
         () => {
           const result = applyCommit(item, target);
-          // Whoever holds the one lock of the file may as well admit what has room.
+          // The holder of the only lock of the file may admit tasks that have room.
           target.tasks.settle();
           return result;
         },

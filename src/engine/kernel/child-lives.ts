@@ -40,7 +40,8 @@ export const stopsChildren = ({ after, follows }: PlannedStep): boolean =>
 
 /**
  * By child id: the runs of those children of `before` that this step stops, and that have ended already, so that their ends
- * are on their way: XState still tells such an end, and no later one. Undefined if there are none. What causes the step is durable, and so is what came before it.
+ * are on their way: XState still tells such an end, and no later one. Undefined if there are none. The cause of the step is
+ * durable, and so are all steps before it.
  */
 export async function endedAmongStopped(
   storage: Storage,

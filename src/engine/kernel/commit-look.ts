@@ -1,4 +1,4 @@
-/** What a look before a commit may change of it, and which refusals of the commit are due to the change. */
+/** The changes that a look before a commit makes to it, and the refusals that are due to them. */
 import type { CommitResult, Write } from "../../../storage/storage.ts";
 import { commitCarrier } from "../../workflow/carried.ts";
 import type { StartRequest } from "../../workflow/effect-run.ts";

@@ -38,7 +38,7 @@ export class CommitQueue<W> {
     const characters = charactersOf(item);
     // An empty queue takes a commit of any length: after a refusal the task of the commit would run again for ever.
     const isTooMuch = this.#pending > 0 && this.#characters + characters > MAX_CHARACTERS;
-    // Of a task there are no more than it has places, and refused, its work would be done again.
+    // A task has as many commits as it has places. If one were refused, its work would be done again.
     const isOfTask = item.consumes !== undefined || item.amends !== undefined;
     if (!isOfTask && (isTooMuch || this.#pending >= MAX_WAITING)) throw tooMany();
     this.#pending += 1;

@@ -23,7 +23,7 @@ export interface TaskParts<W> {
   readonly hooks: EffectHooks;
 }
 
-/** What modules have to say of a run. */
+/** Words of modules about a run. */
 export interface EffectHooks {
   /** Asked before each call of a handler or a promise that has limits. Rejects with `TaskWaitsError` where it has to wait. */
   before(limits: readonly RatedLimit[]): Promise<void>;

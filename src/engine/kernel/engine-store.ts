@@ -11,7 +11,7 @@ import { checkText } from "../../workflow/instance-id.ts";
 
 type Asking = (...given: never[]) => Promise<unknown>;
 
-/** What is under way since the store was last shut. */
+/** Calls under way since the store was last shut. */
 interface UnderWay {
   /** Calls of the host: as long as one lasts, the storage is there by the host's own word. */
   host: number;
@@ -141,7 +141,7 @@ export class EngineStore implements EngineStorage {
     }
   }
 
-  /** Null while this turn has time left. What is asked for without awaiting is asked in one turn: it sees one state. */
+  /** Null while this turn has time left. Calls without an await share a turn: it sees one state. */
   #nextTurn(): Promise<void> | null {
     if (!this.#isFollowed) {
       this.#isFollowed = true;

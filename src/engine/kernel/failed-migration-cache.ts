@@ -2,7 +2,7 @@
 import { elapsed, type Clock } from "../../core/runtime.ts";
 import type { MigrationFailed, MigrationStep } from "../../workflow/migrations.ts";
 
-// As long as the first backoff of a task. What a migration reads besides the snapshot (tasks, the time) may change meanwhile.
+// As long as the first backoff of a task. Other inputs of a migration (tasks, the time) may change meanwhile.
 const REMEMBERED_MS = 1_000;
 // Beyond this number the oldest failure is forgotten, at the cost of a further try.
 const MAX_REMEMBERED = 1_000;

@@ -13,7 +13,7 @@ import { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "../../workflow/invocation-task.ts";
 import { DEFAULT_RETRY, isOver, pauseMs, type RetryPolicy } from "../../workflow/retry.ts";
 
-// What waits longer for its rate asks again: a new deployment may allow more.
+// A task with a longer pause for its rate asks again: a new deployment may allow more.
 const MAX_RATE_PAUSE_MS = 60_000;
 
 /** A task in hand goes on in another form, or under another version of its chart: it is given back as if it had never been taken. */
@@ -24,7 +24,7 @@ export class TaskMovedError extends Error {
 /** A task cannot begin yet: it waits, and has not failed. */
 export class TaskWaitsError extends Error {
   override readonly name = "TaskWaitsError";
-  /** What it waits for. */
+  /** The limit or rate that the task waits for. */
   readonly key: string;
   readonly waitMs: number;
   /** Whether the task keeps its room in the key until then; its place here is free. */
@@ -205,8 +205,8 @@ export class HeldTaskList {
       const { id, name, instance, failures } = task;
       const fields = { task: id, instance, name, err: error };
       if (error instanceof StorageUnusable || error instanceof CommitUnknown) {
-        // What waits for the database has not failed. It may be a database of the task's own, of which nothing else tells. Of an
-        // end whose answer was lost nothing is known: the token decides whether the task is still there.
+        // A task that waits for the database has not failed. It may be a database of the task's own, of which nothing else
+        // tells. If the answer of an end was lost, the end is unknown: the token decides whether the task is still there.
         log.warn(fields, "a task waits for a database");
         await this.#release(task, pauseMs(DEFAULT_RETRY, 0, random));
         return "given_back";
@@ -253,8 +253,8 @@ export class HeldTaskList {
   }
 
   /**
-   * Gives a task back, due again after this time, once the storage answers: until then it stays in hand, under its lease. One that
-   * was left to the end of its lease would count as the task of a vanished holder.
+   * Gives a task back, due again after this time, once the storage answers: until then the process holds it under its lease.
+   * One that was left to the end of its lease would count as the task of a vanished holder.
    */
   async #release(task: ClaimedTask, delayMs: number, how: ReleaseManner = {}): Promise<void> {
     const { clock, leaseMs } = this.#around;

@@ -1,11 +1,11 @@
-/** Work that is done round by round, from `run` to `stop` and again. What a round throws ends no loop. */
+/** Work that is done round by round, from `run` to `stop` and again. An exception in a round ends no loop. */
 import { elapsed, isTurnOver, nextTurn } from "../../core/runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 interface LoopDeps extends Pick<EngineContext, "clock" | "log"> {
   /** Does what there is to do. Resolves with the pause before the next round, in milliseconds, where it knows one. */
   readonly round: (signal: AbortSignal) => Promise<number | void>;
-  /** The pause behind any other round, and behind one that has failed. */
+  /** The pause after any other round, and after a failed round. */
   readonly pauseMs: () => number;
   /** Logged of a round that fails, and again each minute in which none succeeds. */
   readonly failure: string;
@@ -85,7 +85,7 @@ export class Loop {
       this.#tellAt = -Infinity;
       return ms ?? pauseMs();
     } catch (err) {
-      // What a stop cuts off has not failed.
+      // Work that a stop cuts off has not failed.
       if (!signal.aborted && elapsed(clock) >= this.#tellAt) {
         this.#tellAt = elapsed(clock) + TELL_AGAIN_MS;
         log.error({ err }, failure);

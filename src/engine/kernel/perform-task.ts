@@ -41,7 +41,7 @@ export async function performTask<W>(
   try {
     await withinTask(task, () => performed(around, task, lease));
   } catch (error) {
-    // Of its own instance, or of one that a handler has sent to: then this one has not moved.
+    // The refused step is of its own instance, or of a target of its handler: then this one has not moved.
     if (error instanceof UnknownWorkflow) await around.steps.checkMoved(task);
     throw error;
   }
@@ -64,7 +64,7 @@ type Handle<W> = EffectHandler<unknown, EventObject, W>;
 
 async function runEffect<W>(around: TaskParts<W>, task: ClaimedTask, lease: TaskLease): Promise<void> {
   const { steps, workflows } = around;
-  // What it brings back could not be committed, and it would be done again and again.
+  // Its outcome could not be committed, and the task would run again and again.
   await steps.checkKnown(task);
   lease.checkHeld();
   const event = doneFromText(task.payload);
@@ -100,7 +100,7 @@ async function runEffect<W>(around: TaskParts<W>, task: ClaimedTask, lease: Task
 
 type Outcome<W> = EffectOutcome<EventObject, W>;
 
-/** What has an event and nothing beside it is kept, and not done again, where its step failed. Throws always. */
+/** If the step behind an outcome of one event fails, the outcome is kept and the handler does not run again. Throws always. */
 async function keepEvent<W>(
   around: TaskParts<W>,
   task: ClaimedTask,
@@ -121,7 +121,7 @@ function endOf<W>(outcome: Outcome<W>): TaskEnd<W> {
   return end;
 }
 
-/** What the handler says where a part of its own was refused: null makes it an error. Undefined without a word. */
+/** The handler's answer to a refusal of its own part: null makes it an error. Undefined without a word. */
 function insteadOf<W>(outcome: Outcome<W>, refusal: Refusal): Outcome<W> | null | undefined {
   const told = toldOf(outcome, refusal);
   if (told === undefined || outcome.refused === undefined) return undefined;
@@ -130,7 +130,7 @@ function insteadOf<W>(outcome: Outcome<W>, refusal: Refusal): Outcome<W> | null 
   return checkedOutcome<W>({ event, expectedVersion: outcome.expectedVersion });
 }
 
-/** A refusal of what the handler asked for; undefined of others. What the step carries and starts comes behind its own. */
+/** A refusal of what the handler asked for; undefined of others. The rows and starts of the step come behind its own. */
 function toldOf<W>(outcome: Outcome<W>, refusal: Refusal): OutcomeRefusal | undefined {
   const refused = commitCarrier.refused(refusal);
   if (refused !== null) {
@@ -171,7 +171,7 @@ async function runOwnBody<W>(around: TaskParts<W>, task: ClaimedTask, run: Effec
 
 /** How a task that fails is tried again, as its workflow says. */
 export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPolicy {
-  // The work itself is done: its own tries bound none of the steps that take its end in.
+  // The work itself is done: the tries of the task bound none of the steps that take its end.
   if (task.kind === "effect" && doneFromText(task.payload) === null) {
     const effect = workflowOf(workflows, task)?.effects.get(task.name);
     return typeof effect === "object" && effect.retry !== undefined

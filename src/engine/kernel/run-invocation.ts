@@ -68,7 +68,7 @@ async function tell<W>(
       return { end: { kind: "failed", error: told }, error };
     }
     const fault = error instanceof UnstorableValue ? around.steps.faultOf(event) : null;
-    // What the step makes of an output that can be kept is no failure of the promise: it may have paid.
+    // A step that fails on a storable output is no failure of the promise: it may have paid.
     return fault === null
       ? { end, error }
       : tell(around, task, { id, end: { kind: "failed", error: fault } });

@@ -117,7 +117,7 @@ export class StepCommitWriter<W> {
     }
     const result = await this.#commitOnce(parts, companions, plan);
     const hasFired = begun.some(([first]) => first !== undefined && first.earlier.length > 0);
-    // What a timer asks for cannot refuse the start of its instance.
+    // A refusal of a timer's rows does not refuse the start of its instance.
     if (!hasFired || !isRefusedBehind(result, own)) return result;
     return this.commit(step, { ...companions, firesTimers: false }, plan);
   }

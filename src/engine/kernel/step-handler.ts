@@ -69,7 +69,7 @@ const MAX_GIVEN_WAY = 64;
 /** Each lost race makes the next commit half as long, until it holds one thing. */
 const MAX_HALVINGS = 9;
 
-// So many messages are worked off by one commit of their target, where its snapshot has at least so many characters.
+// One commit of the target takes this many messages if its snapshot has at least this many characters.
 const MAX_RUN = 256;
 const MIN_LONG = 16_384;
 

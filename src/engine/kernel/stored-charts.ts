@@ -112,7 +112,7 @@ export class ChartCheck {
       isOwn ||= page.length > 0;
     } while (page.length === PAGE);
     if (isOwn) return null;
-    // What ended instances have asked for is done by the chart that asked.
+    // The effects of ended instances are done by the chart that asked for them.
     const waiting = await storage.tasks({ order: "workflow" });
     return waiting.some(({ workflow }) => workflow === key)
       ? "one that has ended and has effects left"

@@ -46,6 +46,6 @@ export class TakenIdCache {
 
 type BeginningChild = Pick<ParentLink, "instance" | "id" | "run">;
 
-/** Those for which the commit has no room: their addresses may be handed out in it. */
+/** Ids of children for which the commit has no room: their addresses may be handed out in it. */
 const unbornOf = ({ after: { unborn = [] }, history: { instance } }: BeginningPart): BeginningChild[] =>
   unborn.map(({ id, run }) => ({ instance, id, run }));

@@ -63,7 +63,7 @@ export class TaskLease {
   }
 }
 
-/** What a handler or a promise is told of its run. */
+/** The run of a handler or a promise, as its code sees it. */
 export function runOf(
   { id: key, instance, dueAt, crashes, failures }: ClaimedTask,
   lease: TaskLease,

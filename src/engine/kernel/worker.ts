@@ -75,7 +75,7 @@ export class Worker {
   /** While it runs, again: there may be more that is taken in hand. */
   run(): void {
     if (this.#looks.isRunning) return this.wake();
-    // What the stop before still has in hand is given back first.
+    // Work that the last stop still holds is given back first.
     if (this.#isFinishing) this.#runsBehind = true;
     else this.#begin();
   }
@@ -143,7 +143,10 @@ export class Worker {
     return this.#places.reserve(takeable, ending, elapsed(this.#around.clock));
   }
 
-  /** The lease of what a commit takes in hand, from now on: it is asked for behind `reserve`, so that this process never believes in it for longer. */
+  /**
+   * The lease of what a commit takes in hand, from now on: the lease is asked for after `reserve`, so that this process never
+   * overestimates it.
+   */
   lease(): ArmLease {
     const { clock, holder, leaseMs } = this.#around;
     return { holder, until: clock.now() + leaseMs, leaseMs };
@@ -253,7 +256,7 @@ export class Worker {
     const { free } = this.#places;
     const open = QUEUES.filter((queue) => free[queue] > 0);
     this.#isFull = open.length < QUEUES.length;
-    // What waits for a place says nothing of when the others are due.
+    // The due time of a waiting task does not tell when other tasks are due.
     if (this.#isFull || !hasClaimed) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
       const found = await storage.nextDue(workflows.taken, open);

@@ -54,7 +54,7 @@ class Waiter {
   answer: (() => ChartSnapshot) | null = null;
   /** Aborted by the answer. */
   readonly pause = new AbortController();
-  /** What the last look has shown; null before the first. */
+  /** The result of the last look; null before the first. */
   #looked: RunVersion | null = null;
 
   constructor(wanted: Wanted) {

@@ -28,7 +28,7 @@ export interface WorkflowReads extends InstanceReads {
   /** Reads an instance of any chart and version, without types. */
   read(id: string): Promise<InstanceView | null>;
   /**
-   * A page of the instances of a chart and version. What a page holds is told at `InstanceReads.list`.
+   * A page of the instances of a chart and version. `InstanceReads.list` describes a page.
    *
    * ```ts
    * const paying = { state: "paying.card" } as const;
@@ -54,7 +54,7 @@ export interface WorkflowReads extends InstanceReads {
   /**
    * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
    * (`"final"`). One that is to be migrated to the version of the handle is waited for. States are seen however short they are: those that this process commits at once, those of other processes within
-   * `pollMs`, from the history where another step has followed; then it resolves with the instance as it stands by then.
+   * `pollMs`, from the history where another step has followed; then it resolves with the instance at that moment.
    *
    * Rejects with `StateNotReached` when the instance has ended in another state, with a TypeError where a look finds no
    * instance of this id, unless `mustExist` is false, or where the chart has no such state, with `UnknownWorkflow` for an instance of another chart or version, with the signal's reason when it aborts, with `EngineStopped` at the end of
@@ -114,7 +114,7 @@ export function workflowReads(
     const isMeant = (instance: Instance): boolean => isOfVersion(workflow, instance);
     return waiting.waitFor({ id, until, signal, isMeant, checkAbsent });
   };
-  // What is stored of an instance has the types of its chart.
+  // Gives a stored instance the types of its chart.
   return { ...reads, ...({ read, list, waitFor } as Pick<WorkflowReads, "read" | "list" | "waitFor">) };
 }
 

@@ -32,7 +32,7 @@ export interface RemovalStatus {
   readonly error: string | null;
   /** The sweep that this process is making now; null between passes. */
   readonly sweep: {
-    /** What it removes, such as `notices`. */
+    /** The rows to remove, such as `notices`. */
     readonly name: string;
     /** Its beginning, in milliseconds since the Unix epoch. */
     readonly since: number;
@@ -54,7 +54,7 @@ const LEASE_MS = 180_000;
 export class RetentionLoop {
   readonly #sweeps: readonly RetentionRule[];
   readonly #around: RetentionLoopParts;
-  /** For pauses. What is trusted is judged of the host's own clock, as everywhere in the process. */
+  /** For pauses. Trust in the clock goes by the host's own clock, as everywhere in the process. */
   readonly #clock: Clock;
   /** A separate holder name, since other leases of this process are given up at other times. */
   readonly #holder: string;

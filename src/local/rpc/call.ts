@@ -11,7 +11,7 @@ const MAX_SIGNATURE_LENGTH = 88;
 const ADDRESS_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** Answers one method. What it returns is the call's `result`. */
+/** Answers one method. Its return value is the call's `result`. */
 export type RpcHandler = (call: RpcCall) => unknown;
 
 /** The optional last parameter of most methods. */

@@ -44,7 +44,7 @@ export interface StepChartParts extends ChartParts<AnyStateMachine> {
   readonly actorNames: ReadonlyMap<object, string>;
   readonly invocations: ReadonlySet<string>;
   readonly spawns: boolean;
-  /** Names in its system that its children may have. */
+  /** Names that its children may have in its system. */
   readonly systemIds: ReadonlySet<string>;
 }
 
@@ -85,7 +85,7 @@ class ShapeReader implements StepChartParts {
     this.#machine = machine;
     for (const [name, logic] of Object.entries(machine.implementations.actors)) {
       const source = actorSource(logic);
-      // What is provided and never used does no harm; what cannot be durable is refused where it is used.
+      // A logic that is provided and never used does no harm; what cannot be durable is refused where it is used.
       if (typeof source === "string") continue;
       this.actors.set(name, source);
       this.actorNames.set(logic, name);
@@ -253,7 +253,7 @@ class ShapeReader implements StepChartParts {
     if (typeof reason === "string") this.faults.push(`state "${state}": the actor "${src}": ${reason}`);
   }
 
-  /** Whom a function has begun may have ended when the chart sends to it by its id. */
+  /** A child that a function has begun may have ended when the chart sends to its id. */
   #readSpawn(assignment: unknown): void {
     const functions = typeof assignment === "function" ? [assignment] : Object.values(assignment as object);
     if (functions.some((each) => typeof each === "function" && spawns(String(each)))) this.spawns = true;

@@ -17,7 +17,7 @@ interface SpawningScope {
 }
 
 export class Spawner {
-  /** What it has begun; undefined if nothing. */
+  /** The child that it has begun; undefined if nothing. */
   children: Record<string, ActorAddress> | undefined;
   readonly #scope: SpawningScope;
   readonly #seen: { readonly context: object; readonly event: unknown };

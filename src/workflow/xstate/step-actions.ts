@@ -31,7 +31,7 @@ interface DelayedEvent {
   readonly to?: object;
 }
 
-/** What an action that begins a child says of it. */
+/** The fields of an action that begins a child. */
 export interface Spawned {
   readonly id?: unknown;
   readonly systemId?: string;
@@ -205,7 +205,7 @@ export class StepActionList {
     if (child === undefined) return this.#stopOther(actor);
     const { id, link: meant } = child;
     const link = this.#children[id];
-    // Another one may have begun under its id.
+    // A later child may have its id.
     if (link === undefined || meant === undefined) return;
     if (link.run !== meant.run || link.life !== meant.life) return this.#stopFormer(id, meant);
     delete this.#changed()[id];

@@ -1,4 +1,4 @@
-/** The actors of one step, which do nothing: what its chart sees as itself, its parent, its children and their system. */
+/** The actors of one step, which do nothing: the chart's self, parent, children and system. */
 import { ChartFault } from "../chart-fault.ts";
 import {
   ActorAddress,

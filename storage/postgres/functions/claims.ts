@@ -50,7 +50,7 @@ const CRASHED = `"crashedAt" is not null and "deadAt" is null`;
 
 export const HELD_SUSPECT = `${CRASHED} and holder is not null and crashes > 1`;
 
-/** One that lives for an hour is no suspect to others any more: its next death is a first one. */
+/** After an hour of life it is no suspect to others any more: its next death is a first one. */
 export const heldAsSuspectUntil = (task: string): string =>
   `least(${task}."visibleAt", ${task}."crashedAt" + ${SUSPECT_MS})`;
 
@@ -62,8 +62,8 @@ const UNJUDGED = `${CRASHED} and holder is not null and missed is null
       and "visibleAt" - coalesce("delayMs", 0) - "crashedAt" < ${SUSPECT_MS}`;
 
 /**
- * Judges what vanished holders had in hand, of each all together, one claim after the other. Somebody else may have a row of it: then
- * the next claim judges. False where no task has crashed, and where another claim judges.
+ * Judges the tasks of vanished holders, each holder's together, one claim after the other. Somebody else may have a row of
+ * it: then the next claim judges. False where no task has crashed, and where another claim judges.
  */
 const judgeHolders = `
 create or replace function paystate_judge_@(at bigint) returns boolean language plpgsql as $body$
@@ -310,7 +310,7 @@ begin
   return true;
 end $body$;`;
 
-/** Read behind each row, which may be waited for: what lies ahead of it then proves that the clock was set back. */
+/** Read behind each row, which may be waited for: a later time in the row proves that the clock was set back. */
 const movedNow = `coalesce((request->>'now')::bigint, ${CLOCK})`;
 
 /** For `lease`; answers where the next page begins. A bitmap or a sort would be of all tasks behind the page. */

@@ -227,7 +227,7 @@ const named = (path: string): string =>
   `jsonb_array_elements_text(jsonb_path_query_array(runs, '$[*].${path}'))`;
 
 /**
- * A single run is all or nothing; of several, each has a subtransaction. What is touched is locked in one order before the first:
+ * A single run is all or nothing; of several, each has a subtransaction. Rows are locked in one order before the first run:
  * first keys (those of a task never change, so they are read before), names, rows of the caller, tasks, instances. The writer's row
  * tells afterwards whether the group was applied.
  */

@@ -17,7 +17,7 @@ import { checkTarget, isOfVersion, noInstance } from "../../reading/workflow-rea
 import type { SendResult, StepHandler } from "../../kernel/step-handler.ts";
 import type { AnyWorkflow, Workflow } from "../../../workflow/workflow.ts";
 
-/** What an ask waits for; see `Engine.ask`. */
+/** The state or the end that an ask waits for; see `Engine.ask`. */
 export interface AskOptions<M> {
   /** The state to wait for, or `"final"`. Default: the state that the event leads to at once. */
   readonly until?: WaitTarget<M>;
@@ -32,9 +32,9 @@ export type StartOrSendResult = { readonly kind: "started" } | SendResult;
 export interface AskCommands<W> {
   /**
    * Sends an event and resolves with the instance as it stands behind it: after the step that the event makes, or with
-   * `until`, at the first awaited state from that step on, also where another sender's step leads there; where another process
-   * has led it on since, as it stands by then. States before the event do not count. Where the chart takes no such event now,
-   * or the instance had ended, nothing is sent: then its present state counts, too.
+   * `until`, at the first awaited state from that step on, also where another sender's step leads there; if another process
+   * has led the instance on, then the present state. States before the event do not count. Where the chart takes no such
+   * event now, or the instance had ended, nothing is sent: then its present state counts, too.
    *
    * Rejects with `StateNotReached` when the instance ends in another state, with a TypeError when there is no instance of
    * this id, or no such state in the chart, with an error when the instance is removed meanwhile, with the signal's reason,
@@ -52,7 +52,7 @@ export interface AskCommands<W> {
   ): Promise<SnapshotOf<M>>;
   /**
    * Starts an instance where there is none of this id, and else sends the event to the one that is there: of callers at
-   * once, in whatever processes, one starts it and the others send. Who starts it does not send.
+   * once, in whatever processes, one starts it and the others send. The starter does not send.
    *
    * ```ts
    * const { kind } = await engine.startOrSend(carts, { id: "ada", input: { items: ["tea"] } }, { type: "ADD", item: "tea" });
@@ -119,7 +119,7 @@ export function askCommands<W>({ steps, waiting }: AskParts<W>): AskCommands<W> 
       over.abort();
     }
   };
-  // What is stored of an instance has the types of its chart.
+  // Gives a stored instance the types of its chart.
   return { ask, startOrSend: startingOrSending(steps) } as unknown as AskCommands<W>;
 }
 

@@ -50,7 +50,7 @@ async function runTransaction<W>(
       if (hasBegun) await begin();
       hasBegun = true;
       const outcome = checkedTransaction<W>(await handler.transact(params, client, run));
-      // Who stops, or has lost the lease, leaves it to the next one.
+      // A process that stops, or has lost the lease, leaves the work to the next one.
       run.signal.throwIfAborted();
       commit = endOf(engine, task, outcome);
       return commit;

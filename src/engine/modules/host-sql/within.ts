@@ -35,7 +35,7 @@ export interface WithinOptions<Host extends HostTransaction> {
 /** In a database of SQLite all is done, or thrown, when the call returns. */
 export type WithinResult<Host extends HostTransaction> = Host extends HostDatabase ? void : Promise<void>;
 
-/** What a commit within a transaction of the host may add. */
+/** The rows that a commit within a transaction of the host may add. */
 export interface HostAdditions<W> {
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Insert<W>[];
@@ -110,7 +110,7 @@ export interface WithinCommands<W> {
   ): WithinResult<Host>;
 }
 
-/** Whatever stands beside an event. */
+/** Fields of an outcome beside its event. */
 type SendOptions<W> = Partial<WithinOptions<HostTransaction>> &
   Pick<CommitAdditions<W>, "writes" | "expectedVersion">;
 
@@ -134,7 +134,7 @@ export function orWithin<W>(engine: ModuleContext<W>): WithinCommands<W> {
       return add(within, () => ({ writes, arms: [sent(engine, { workflow, id, event })] }));
     },
   };
-  // What comes of a call depends on whether a transaction is given.
+  // The result of a call depends on whether a transaction is given.
   return calls as unknown as WithinCommands<W>;
 }
 

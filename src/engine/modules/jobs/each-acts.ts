@@ -8,7 +8,7 @@ import type { AnyWorkflow } from "../../../workflow/workflow.ts";
 import type { WorkflowRegistry } from "../../../workflow/workflow-registry.ts";
 import type { GivenOrder } from "./each-commands.ts";
 
-/** What the acts are for. */
+/** The subject of the acts. */
 const ON = "list";
 
 const SEND: OfferedAct = {

@@ -47,7 +47,7 @@ export interface EachOptions {
   readonly id?: string;
 }
 
-/** What can be done to each of many instances. All resolve when the job is durable. */
+/** Acts on each of many instances. All resolve when the job is durable. */
 export interface EachActs<Event> {
   /** Sends the event to each active one. */
   send(event: Event, options?: EachOptions): Promise<EachJob>;

@@ -12,7 +12,7 @@ import type { Rate } from "../../../workflow/rate-option.ts";
 
 const STARTS = "paystateStarts";
 
-/** What `engine.setLimit` has said of a key. */
+/** The numbers that `engine.setLimit` has set for a key. */
 export interface KeyLimit {
   /** How many run at a time, over all processes; 0 pauses the key. Absent: what the limits of the tasks say. */
   readonly atMost?: number;
@@ -93,7 +93,7 @@ export class RateLimit {
     });
   }
 
-  /** Those with a rate of their own, which the row of the key may override, and those that have one by an override alone. */
+  /** Limits with a rate of their own, or with a rate by the override of their key alone. */
   async #rated(limits: readonly KeyRate[]): Promise<readonly KeyRate[]> {
     if (limits.every(({ rate }) => rate !== null)) return limits;
     const overridden = await this.#overriddenKeys();
@@ -148,7 +148,7 @@ export class RateLimit {
       // It has begun later than its row says, and the row is put right first.
       placed = next;
       if (isLate && tookMs < MAX_AHEAD_MS) continue;
-      // Of a database that is slower still no row says when a run begins: none does.
+      // A database that is slower still stores no start of a run: none does.
       const begun = isLate ? 0 : count;
       for (const [index, { begin, fail }] of together.entries()) {
         if (index < begun) begin();
@@ -193,7 +193,7 @@ interface LedgerParts {
   readonly placed: Placed;
 }
 
-/** None where the key has no rate at present. An override of it is read with the row that it changes: see `write`. */
+/** Empty if the key has no rate at present. An override of it is read with the row that it changes: see `write`. */
 function ledgerOf({ key, rate: own }: KeyRate, read: Omit<LedgerParts, "key" | "rate">): StartLedger[] {
   const rate = read.row?.override?.rate ?? own;
   return rate === null ? [] : [new StartLedger({ ...read, key, rate })];

@@ -2,7 +2,7 @@
 import type { EngineModule } from "../../engine-module.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention.ts";
 
-/** What retention adds to an engine. */
+/** The members that retention adds to an engine. */
 export interface RetentionCalls {
   /** The retention of ended instances, with the size of the storage. Rejects when the storage does. */
   retention(): Promise<RetentionStatus>;

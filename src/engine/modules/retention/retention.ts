@@ -93,7 +93,7 @@ async function* batches(
   if (damaged.length > 0) throw stayed(damaged);
 }
 
-/** Told behind all that could be removed. Who its children are is not known, so a person decides. */
+/** Told behind all that could be removed. Its children are unknown, so a person decides. */
 function stayed(damaged: readonly string[]): Error {
   const named = damaged.slice(0, MAX_NAMED).join(", ");
   return new Error(

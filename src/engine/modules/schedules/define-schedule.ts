@@ -39,7 +39,7 @@ export type ScheduleDefinition<M extends AnyStateMachine, W> = (Partial<
   readonly timezone: string;
   /** One of the engine's workflows. A process with a later version of the workflow starts the later version. */
   readonly workflow: Workflow<M, W>;
-  /** What becomes of moments at which no process was there. Default `"last"`. */
+  /** The rule for moments at which no process worked. Default `"last"`. */
   readonly missed?: MissedMoments;
   /**
    * Raised with every change of the definition, so that a process of an earlier deployment does not take the change back. A

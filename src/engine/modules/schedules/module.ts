@@ -7,7 +7,7 @@ import type { ScheduleCommands } from "./schedule-commands.ts";
 import { Schedules } from "./schedules.ts";
 import { storedSchedules, type ScheduleView } from "./stored-schedules.ts";
 
-/** What schedules add to an engine. */
+/** The members that schedules add to an engine. */
 export interface ScheduleCalls<W> {
   /**
    * Starts a workflow by the rules of cron. Any number of processes may give the same schedule: each moment starts one instance,
@@ -60,9 +60,9 @@ export interface ScheduleCalls<W> {
   readonly schedules: ScheduleCommands;
 }
 
-/** What viewers see of schedules. */
+/** Schedules as viewers see them. */
 export interface ScheduleViews {
-  /** What is started by time; absent where no engine runs. */
+  /** Schedules by id; absent where no engine runs. */
   readonly schedules?: Pick<ScheduleCommands, "list">;
 }
 

@@ -6,7 +6,7 @@ import type { ScheduleCommands } from "./schedule-commands.ts";
 import { isThere, storedSchedules } from "./stored-schedules.ts";
 
 const PREFIX = "schedule:";
-/** What the acts are for. */
+/** The subject of the acts. */
 const ON = "schedule";
 
 /** The name under which a schedule takes acts, beside instances, which take them under their ids. */

@@ -32,7 +32,7 @@ export interface ScheduleCommands {
   trigger(id: string): Promise<string>;
   /**
    * Removes a schedule: it starts nothing any more, and is in no list. A deployment that says it again, at its next start, does
-   * not bring it back, unless its definition has a higher `version`. What was ordered before is still started.
+   * not bring it back, unless its definition has a higher `version`. Starts that were ordered before still happen.
    */
   remove(id: string): Promise<void>;
   /**

@@ -176,7 +176,7 @@ export class Schedules implements ModuleLoop {
   }
 }
 
-/** The moments to start, oldest first: those that are in time, and those missed ones that the schedule wants. */
+/** The moments to start, oldest first: punctual ones, and missed ones as the schedule says. */
 async function dueMoments({ next, missed }: ScheduleRow, moments: Moments, now: number): Promise<number[]> {
   const found: number[] = [];
   let moment = moments.until(now);

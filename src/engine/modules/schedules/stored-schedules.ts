@@ -7,8 +7,8 @@ import { newMoment } from "../../../workflow/stamps.ts";
 import { fromJson } from "../../../workflow/values.ts";
 
 /**
- * What a process starts of the moments that passed while no process worked: `last` the last moment, `all` the last 1,000,
- * `none` none. A moment is missed when a minute has passed.
+ * The rule for moments that passed while no process worked: `last` the last moment, `all` the last 1,000, `none` none. A
+ * moment is missed when a minute has passed.
  */
 export type MissedMoments = "last" | "all" | "none";
 
@@ -69,7 +69,7 @@ export function viewOf({ definition, input, ...row }: ScheduleRow): ScheduleView
 /** Whether the row is of a schedule that was not removed. */
 export const isThere = ({ removedAt }: Pick<ScheduleRow, "removedAt">): boolean => removedAt === null;
 
-/** What all that works on schedules needs; the storage has their table. */
+/** The dependencies of everything that works on schedules; the storage has their table. */
 export interface ScheduleParts {
   readonly storage: Pick<EngineStorage, "find" | "commit"> & Pick<EngineStorage, "time">;
   readonly clock: Clock;

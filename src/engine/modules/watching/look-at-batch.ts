@@ -66,7 +66,7 @@ export async function lookAtBatch(
   }
 }
 
-/** What a watcher throws at once is rejected, too: the patience with it would end the process, unheard. */
+/** An exception of a watcher becomes a rejection: the patience with it would end the process, unheard. */
 async function polled(
   watcher: Watcher,
   batch: readonly WatchRecord[],

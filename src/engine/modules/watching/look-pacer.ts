@@ -35,7 +35,7 @@ export class LookPacer {
     this.#onTurn = onTurn;
   }
 
-  /** So many looks reach every watch, and are to do so within `roundMs`; undefined where nothing is said of it. */
+  /** The number of looks that reach every watch within `roundMs`; undefined where nothing is said of it. */
   spread(looks: number, roundMs: number | undefined): void {
     const isLong = roundMs !== undefined && roundMs > this.#intervalMs;
     this.isSpread = isLong || (roundMs !== undefined && looks > LOOKS_AT_ONCE);

@@ -5,7 +5,7 @@ import { begunKinds, watchRows } from "../../../workflow/watch-rows.ts";
 import type { WatchStatus } from "../../watcher-options.ts";
 import { WatchLoop } from "./watch-loop.ts";
 
-/** What watching adds to an engine. */
+/** The members that watching adds to an engine. */
 export interface WatchingCalls {
   /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
   watching(): Readonly<Record<string, WatchStatus>>;

@@ -234,7 +234,7 @@ export class WatchKindLoop {
     } catch (err) {
       const { log } = this.#around;
       const fields = { kind: this.#kind, instance: told.instance, err };
-      // What a stop cuts off is found out again by the next look.
+      // The next look finds again whatever a stop cuts off.
       if (this.#listings.isRunning) log.warn(fields, "an instance could not be told what a look found out");
       return false;
     }

@@ -21,7 +21,7 @@ interface Place {
   readonly taken: number;
 }
 
-/** What is asked of each watch as it is listed. */
+/** The question to each watch at its listing. */
 interface ListedBy {
   readonly now: number;
   readonly isDue: (dueAt: number) => boolean;
@@ -37,7 +37,7 @@ export interface PollResult {
   readonly isCutOff: boolean;
 }
 
-/** So much of a round passes between two early looks. Half of all looks are for others, which wait 4/3 of a round at most. */
+/** The share of a round between two early looks. Half of all looks are for others, which wait 4/3 of a round at most. */
 const EARLY_SHARE = 2 / 3;
 
 /** The queue of one kind: new watches first, then the watches that were looked at longest ago. */
@@ -46,7 +46,7 @@ export class WatchQueue {
   readonly #turns = new Map<string, Turn>();
   #queue: Place[] = [];
   #fresh: Place[] = [];
-  /** Those that come before their turn, the longest unseen first. */
+  /** Watches that come before their turn, the longest unseen first. */
   #urgent: Turn[] = [];
   #listedUrgent: Turn[] = [];
   #listing = 0;
