@@ -47,14 +47,14 @@ export type ModuleCalls =
   & WebhookCalls
   & object;
 
-/** What modules add to the service's health. */
+/** The parts of the service's health that modules add. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleHealth =
   & WebhookHealth
   & object;
 
-/** What modules add to a diagnosis. */
+/** The parts of a diagnosis that modules add. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleDiagnosis =
@@ -80,7 +80,7 @@ export type ModuleCommands =
   & RecoveryCommands
   & object;
 
-/** What modules tell of their records beside the chain. */
+/** The details that modules add to their records beside the chain. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type ModuleReconciliation =
@@ -90,7 +90,7 @@ export type ModuleReconciliation =
 /** A module, given all of the service. */
 type PaymentModule = WayModule<CreatedTransactionBody, PaymentStorage, PaymentTables, ModuleOptions>;
 
-/** One that announces stands before those whose charts it announces for. */
+/** The announcing module stands before the modules whose charts it announces for. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export const WAY_MODULES: readonly PaymentModule[] = [

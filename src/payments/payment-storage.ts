@@ -54,7 +54,7 @@ export const withPaymentReads = (store: EngineStorage): PaymentStorage => ({
 export const paymentStorage = (storage: EngineStorage): PaymentStorage =>
   withPaymentReads(paymentStore(storage));
 
-/** What the inspector reads: the service's tables, and what its amounts are of. */
+/** The inspector's reads: the service's tables, and what its amounts are of. */
 export interface InspectedPaymentParts {
   readonly reads: PaymentReads;
   readonly assets: Pick<Assets, "ofMint">;

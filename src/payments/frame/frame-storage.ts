@@ -1,4 +1,4 @@
-/** A storage as what all modules share sees it: with the tables and reads of the frame. A module's own storage has the module's too. */
+/** A storage as the frame sees it: with the tables and reads of the frame. A module's own storage has the module's too. */
 import type { Commit, CommitAnswer, EngineStorage, Write } from "../../../storage/storage.ts";
 import type { FrameTables } from "./tables.ts";
 import { attemptReads } from "./tables/attempts.ts";

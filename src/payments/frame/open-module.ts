@@ -32,7 +32,7 @@ export interface OpeningDeps<Storage extends FrameStorage, Tables, Options> exte
   readonly options: Options;
   /** The engine, once all modules are open. */
   readonly engine: () => ModuleEngine<Tables>;
-  /** Of the modules before it in the list. */
+  /** Parts of earlier modules in the list. */
   readonly announce: AnnounceEffect;
   /** Makes notices of the events of a transaction that modules have noted; see `OpenModule`. */
   readonly eventNotices: (transactionId: string) => Promise<readonly EventNotice[]>;
@@ -63,11 +63,11 @@ export interface ModuleWork {
   committed(commit: Pick<AnyCommit, "writes">): void;
 }
 
-/** What a module keeps that names people. */
+/** Personal data of a module. */
 export interface ModuleErasure {
-  /** Writes that blank what it keeps of an account. */
+  /** Writes that blank its data of an account. */
   account(accountId: string, now: number): Promise<readonly FrameWrite[]>;
-  /** Writes that blank what it keeps of a transaction. */
+  /** Writes that blank its data of a transaction. */
   transaction(transactionId: string): Promise<readonly FrameWrite[]>;
   /** The account that a stored answer is of; null for an answer of others. */
   accountOf(answer: Readonly<Record<string, string>>): Promise<string | null>;
@@ -86,12 +86,12 @@ export interface RetentionDeps extends Omit<LeavingParts, "storage"> {
   readonly ledger: Ledger;
 }
 
-/** What an open module brings; each part is optional. */
+/** The parts of an open module; each part is optional. */
 export interface OpenModule<Body extends CreatedBody = CreatedBody> {
   /** Its name in the log where it is not configured; absent where it is, or needs nothing. */
   readonly off?: string;
   readonly workflows?: readonly AnyWorkflow[];
-  /** Those of its charts that go on while nothing may be believed of the chain. */
+  /** The charts of the module that go on while nothing may be believed of the chain. */
   readonly chainless?: readonly AnyWorkflow[];
   readonly work?: ModuleWork;
   /** The effect by which the charts of transactions announce. */
@@ -110,7 +110,7 @@ export interface OpenModule<Body extends CreatedBody = CreatedBody> {
   readonly commands?: object;
   /** Calls that it adds to the service's: each asks the storage. */
   readonly calls?: object;
-  /** Calls that it adds and that ask nothing. */
+  /** Calls of the module that read nothing. */
   readonly listeners?: object;
   /** Fields that it adds to an account. */
   readonly accountFields?: (caller: Caller) => Promise<object>;
@@ -122,14 +122,14 @@ export interface OpenModule<Body extends CreatedBody = CreatedBody> {
   readonly cancellable?: readonly string[];
   /** Acts that viewers of an instance are offered besides those of its tasks: the keys are actions of `resolve`. */
   readonly offers?: (instance: string) => Promise<readonly OfferedAct[]>;
-  /** Carries out an act that it offers, and says what came of it; null for an act of others. Rejects with `ActRefused`. */
+  /** Carries out an act of its own, and returns its result; null for an act of others. Rejects with `ActRefused`. */
   readonly perform?: (instance: string, key: string, by: GivenAct) => Promise<string | null>;
   /** The transaction that an instance of the module belongs to; null for an instance of others. */
   readonly transactionOf?: (instance: string) => Promise<string | null>;
   /** Null for a transaction of others. */
   readonly erasureCheck?: (transactionId: string) => Promise<ErasureCheck | null>;
   readonly erasure?: ModuleErasure;
-  /** Begins its reads at once; then makes notices of events that it has noted. */
+  /** Begins its reads at once; afterwards makes notices of events that it has noted. */
   readonly eventNotices?: (transactionId: string) => Promise<EventNotice>;
   /** Throws `StartRefused` for options that do not fit the chain. Makes no call. */
   readonly check?: (genesisHash: string) => void;
@@ -137,7 +137,7 @@ export interface OpenModule<Body extends CreatedBody = CreatedBody> {
   readonly warn?: () => Promise<void>;
   /** Done before a start goes on with anything. */
   readonly beforeWork?: () => Promise<void>;
-  /** Its rows that go once they are old. */
+  /** Rows of the module that go once they are old. */
   readonly oldRows?: (parts: RetentionDeps) => readonly OldRows[];
   readonly goesWithNotice?: GoesWithNotice;
   /** Compares its records with the chain. Rejects with `LedgerUnavailable`. */

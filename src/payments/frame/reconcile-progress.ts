@@ -3,7 +3,7 @@ import { type Clock, elapsed, type Logger } from "../../core/runtime.ts";
 
 const TELL_EVERY_MS = 60_000;
 
-/** What has been looked at so far. */
+/** The records that were examined so far. */
 interface ReconciliationProgress {
   readonly addresses?: number;
   readonly transactions?: number;

@@ -1,4 +1,7 @@
-/** What watchers of signatures share: bytes that the chain has not seen are sent again, confirmations are asked for once. */
+/**
+ * The parts that watchers of signatures share: bytes that the chain has not seen are sent again, confirmations are asked for
+ * once.
+ */
 import type { AttemptRecord } from "./tables/attempts.ts";
 import { type Ledger, LedgerUnavailable, type Sighting } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
@@ -73,7 +76,7 @@ export class ResendQueue {
     signal: AbortSignal,
     hasPlace: (attempt: AttemptRecord) => boolean = () => false,
   ): Promise<readonly AttemptRecord[]> {
-    // What the other side of a swap has not signed yet is not sent.
+    // Bytes that the other side of a swap has not signed are not sent.
     const whole = attempts.filter(({ bytes }) => isWhole(bytes));
     const sendOf = ({ id }: AttemptRecord): number => this.#sent.get(id)?.send ?? 0;
     const inOrder = whole.toSorted((a, b) => sendOf(a) - sendOf(b));

@@ -18,7 +18,9 @@ export interface ServiceContext<Storage extends FrameStorage = FrameStorage> {
   readonly log: Logger;
 }
 
-/** The time for quotes, on which processes whose clocks differ agree: the database's where it has one, else this process's. */
+/**
+ * The time for quotes, on which processes whose clocks differ agree: the database's clock if it has one, else this process's.
+ */
 export async function storageTime({
   storage,
   clock,

@@ -20,7 +20,7 @@ export function raisedBids(sponsor: string): string {
   return `raised bids of ${sponsor}`;
 }
 
-/** What counts of a purse in a day: the key of its reservations. */
+/** The daily counter of a purse: the key of its reservations. */
 export function inADay(purse: string): string {
   return `${purse} in a day`;
 }

@@ -28,7 +28,7 @@ export interface WayModule<
   Tables = FrameTables,
   Options = object,
 > {
-  /** Of its folder below `src/payments`. */
+  /** Its folder below `src/payments`. */
   readonly name: string;
   /** Modules that it cannot be without. */
   readonly needs?: readonly string[];

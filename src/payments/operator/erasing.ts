@@ -18,7 +18,7 @@ import { accountIdField } from "./gates/gate-rule-storage.ts";
 import { decidedMeanwhile, decisionWrite } from "../frame/acts/decisions.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
 
-/** Whose data is erased. */
+/** The subject of the erasure. */
 export interface Erasure {
   readonly accountId: string;
   /** The name that the account gave to one customer's transactions; default all of the account. */
@@ -54,9 +54,9 @@ interface ErasureParts {
   readonly storage: FrameStorage;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
-  /** What modules say of a transaction. */
+  /** The verdicts of modules on a transaction. */
   readonly erasureChecks: (transactionId: string) => Promise<readonly ErasureCheck[]>;
-  /** What modules keep that names people. */
+  /** Personal data of modules. */
   readonly erasures: readonly ModuleErasure[];
 }
 
@@ -98,7 +98,7 @@ export class ErasureHandler implements ErasureCommands {
     if (isSamePerson(requestedBy, acted.actor)) {
       throw new OperatorRefused(`${requestedBy} has asked for it: another actor has to ask for the same`);
     }
-    // What was asked for stays until all is blank: where that is cut off, the second person asks once more.
+    // The request stays until everything is blank: where that is cut off, the second person asks once more.
     await this.#decide({ by: acted, act: "begin_erase", what: { ...what, requestedBy } }, before, asked);
     await this.#blank(wanted, found);
     const now = await storage.decision(decisionId(accountId));

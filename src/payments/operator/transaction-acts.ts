@@ -41,7 +41,7 @@ export async function settleByOperator(
 ): Promise<SettledTransaction> {
   const acted = readActContext(by);
   const { transactionId, signature } = readCommand(landed, given);
-  // Of this and what is resolved at the same moment one succeeds.
+  // Only one of two simultaneous decisions succeeds.
   const matter = matterId("unprovable", transactionId);
   const guard = decisionWrite(matter, await storage.decision(matter), {
     proposal: null,

@@ -158,7 +158,7 @@ async function refuseUncovered(
   if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
 }
 
-/** What the order costs the sponsor, in lamports. Throws `ROUTING_UNAVAILABLE` for a swap that no desk carries out. */
+/** The cost of the order for the sponsor, in lamports. Throws `ROUTING_UNAVAILABLE` for a swap that no desk carries out. */
 async function costOf(
   { assets, routing }: OrderAcceptanceParts,
   { quote, declared }: CheckedRequest,

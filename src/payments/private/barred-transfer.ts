@@ -1,4 +1,4 @@
-/** What keeps a transfer from being signed, whatever it would send: the order's state, a hold, another transfer, screening. */
+/** The bars to signing any transfer: the order's state, a hold, another transfer, screening. */
 import { barTo } from "./protocol/rests.ts";
 import { screeningGate, type GateDeps } from "./screening-gate.ts";
 import { aliveAmong, wantedOutcome, type TransferInHand } from "./transfer-in-hand.ts";

@@ -26,7 +26,7 @@ export interface BiddingDeps {
   readonly mostRaisedPerDay: bigint;
 }
 
-/** What is signed next, and what belongs into the commit that stores it. */
+/** The next bytes to sign, and their part of the commit that stores them. */
 export interface BuiltTransaction {
   readonly unsigned: UnsignedTransaction;
   readonly count: (signature: string) => readonly PrivateWrite[];
@@ -38,8 +38,8 @@ export function passedBids(attempts: readonly AttemptRecord[], height: number): 
 }
 
 /**
- * Builds the next transaction of a transfer: its first bid is the market's, and each that has passed raises the next. What is
- * above the customer's part is the operator's: if the day has no room for it, the bid is the customer's part.
+ * Builds the next transaction of a transfer: its first bid is the market's, and each that has passed raises the next. The
+ * part above the customer's share is the operator's cost: if the day has no room for it, the bid is the customer's part.
  */
 export async function buildWithBid(
   deps: BiddingDeps,

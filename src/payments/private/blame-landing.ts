@@ -1,4 +1,7 @@
-/** Who is to blame for bytes of a chunk that have landed with an error (K11): the chain itself says it, whatever a run says now. */
+/**
+ * The members to blame for bytes of a chunk that have landed with an error (K11): the chain itself says it, whatever a run
+ * says now.
+ */
 import type { PrivateContext } from "./private-storage.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Evidence } from "../../ledger/belief.ts";
@@ -15,7 +18,7 @@ export interface Landed {
   readonly landing: Evidence<Landing>;
 }
 
-/** Places of the chunk that are to be left out. None where the bytes were of another outcome than the one wanted, and of a swap. */
+/** Places of the chunk that are to be left out. Empty if the bytes had another outcome than the wanted one, and for a swap. */
 export async function blamedFor(
   { ledger }: Pick<PrivateContext, "ledger">,
   inHand: TransferInHand,

@@ -8,7 +8,7 @@ import type { OrderLook } from "./look.ts";
 import { uncovered } from "./protocol/cost.ts";
 import { orderChanged } from "./transfer-outcomes.ts";
 
-/** Of the sponsor's money that came back nothing is booked: it was never the order's. */
+/** A return of the sponsor's money is not booked: it was never the order's. */
 const TAKEN: ReadonlySet<AttemptLeg["as"]> = new Set(["payee", "fee", "sender", "cost"]);
 
 /** Own bytes of a transfer that have landed without an error. */
@@ -16,7 +16,7 @@ export interface OwnLanding extends Pick<AttemptRecord, "id" | "transfer" | "leg
   readonly slot: number;
 }
 
-/** The rows that book them, and what that changes of the order's row: for the commit that has them noted as landed. */
+/** The rows that book landings, and the changes of the order's row: for the commit that has them noted as landed. */
 export function bookLandings(
   look: OrderLook,
   landings: readonly OwnLanding[],
@@ -54,7 +54,7 @@ function levelWrites(
   return levels.map(({ id, mint, out, slot: before }) => ({
     table: "levels",
     id,
-    // No reading from before it counts, of any asset: the answers of one block show all of them.
+    // No reading from before it counts, of any asset: the answers of one block show every asset.
     set: { out: out + (sums.get(mint) ?? 0n), slot: Math.max(before, slot) },
   }));
 }

@@ -43,7 +43,7 @@ async function closeOrder(
   const ends = (await storage.order(id))?.ends ?? null;
   if (ends === null) return closed;
   const { status, reason } = await recordEnd(id, ends);
-  // Whoever tells it first, this or the order's own effect, the other one changes nothing.
+  // If the order's own effect tells the end first, this changes nothing, and the other way round.
   await engine.send(orders, id, { type: "LINE_STANDS", status, reason: reason as OrderReason | null });
   return closed;
 }

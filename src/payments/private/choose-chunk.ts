@@ -14,7 +14,7 @@ import { isLongSince, leaveOut, putOff, type TransferOutcome } from "./transfer-
 /** A swap is refused if for so long no price was good enough: late, it is worth less to its sender than the money. */
 const SWAP_PATIENCE_MS = 10 * 60_000;
 const SWAP_PAUSE_MS = 30_000;
-/** What waits for a person is looked at again so often: rent may fall by itself. */
+/** The pause between two looks at an order that waits for a person: rent may fall by itself. */
 const RENT_PAUSE_MS = 60_000;
 
 export async function chooseChunk(deps: SwapPricingDeps, inHand: TransferInHand): Promise<Choice> {

@@ -22,7 +22,7 @@ const WAIT_MS = 60_000;
 
 export const PURSE_FROZEN: OrderMatter = { kind: "purse_frozen" };
 
-/** All that lies there, or, after dust, all above the loan. */
+/** All funds at the address, or, after dust, all above the loan. */
 export async function chooseRest(deps: RestDeps, inHand: TransferInHand): Promise<Choice> {
   const { terms, judged, facts } = inHand.look;
   const pause = waitForPause(deps, inHand);
@@ -44,8 +44,8 @@ export async function chooseRest(deps: RestDeps, inHand: TransferInHand): Promis
 const WRONG: ReadonlySet<string> = new Set(["read_again", "levels"]);
 
 /**
- * As one endpoint shows them at confirmed: dust of the last seconds is among them. The newest, and if its amounts were refused
- * any of them, so that none keeps what goes back from going.
+ * As one endpoint shows them at confirmed: dust of the last seconds is among them. First the newest reading; after a refusal
+ * any reading, so that no single reading blocks the refund.
  */
 async function newestAmounts(
   { ledger, random }: Pick<PrivateContext, "ledger" | "random">,

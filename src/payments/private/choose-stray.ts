@@ -20,7 +20,7 @@ const PRICE_PAUSE_MS = 60_000;
 const NOTHING: Choice = { instead: { event: { type: "NOTHING_LEFT" } } };
 
 /**
- * What its account holds, if that is worth more than the collect costs. The rent that the sponsor lays out is kept with the
+ * The balance of its account, if it is worth more than the collect costs. The rent that the sponsor lays out is kept with the
  * bytes: the next rest is charged with it.
  */
 export async function chooseCollect(deps: CollectDeps, { row, look }: TransferInHand): Promise<Choice> {

@@ -1,4 +1,4 @@
-/** Chooses what is signed for a transfer now: its legs, what they cost the sponsor, and what belongs into their commit. */
+/** Chooses what is signed for a transfer now: legs, costs for the sponsor, and their part of the commit. */
 import { SOL_MINT } from "../../core/address.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
@@ -8,23 +8,23 @@ import type { Leg, Role } from "./protocol/legs.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 import type { TransferOutcome } from "./transfer-outcomes.ts";
 
-/** What is signed. */
+/** The legs to sign. */
 export interface ChosenTransfer {
   readonly legs: readonly Leg[];
-  /** What its landing takes out of the order's own money, and what it gives back of the sponsor's. */
+  /** The amounts that its landing takes from the order and returns to the sponsor. */
   readonly booked: readonly AttemptLeg[];
   /** Signers besides the sponsor and the order's address. */
   readonly cosigners: readonly Signer[];
-  /** What a swap's desk has set aside from now on. */
+  /** The new reservation of a swap's desk. */
   readonly reserved: readonly string[];
   /** Further parts of the commit that stores the signed bytes. */
   readonly writes: (signature: string) => readonly PrivateWrite[];
 }
 
-/** What is signed, or what happens in place of it. */
+/** The bytes to sign, or the event in their place. */
 export type Choice = { readonly chosen: ChosenTransfer } | { readonly instead: TransferOutcome };
 
-/** What the roles of legs out of the order's address are stored as; the others move none of its money. */
+/** The stored roles of legs out of the order's address; the others move none of its money. */
 const STORED: Readonly<Partial<Record<Role, AttemptLeg["as"]>>> = {
   member: "payee",
   input: "payee",

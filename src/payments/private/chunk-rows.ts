@@ -15,7 +15,7 @@ export function paidPlaces(
   return paid ?? placesOf(terms, k).flatMap((_, place) => (isPaid(outcome, place) ? [place] : []));
 }
 
-/** What readings and receipts tell of a chunk. */
+/** The details of a chunk by readings and receipts. */
 export function chunkWrite(chunk: ChunkRecord): PrivateWrite {
   const { id, length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt } = chunk;
   const told = { length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt };

@@ -41,7 +41,7 @@ interface Conclusion {
 
 type LookOutcome = EffectOutcome<OrderEvent, PrivateTables> | undefined;
 
-/** Concludes from looks, in one process: it knows when all bytes have died that others signed before that began. */
+/** Concludes from looks, in one process: notes when all bytes of earlier signers have died. */
 export class OrderConcluder {
   readonly #deps: ConcludingParts;
   readonly #looks = new LooksInTurn();
@@ -66,7 +66,7 @@ export class OrderConcluder {
   }
 
   async #look(id: string, instance: InstanceRecord | null): Promise<LookOutcome> {
-    // Before the reading: what lands until then is in it, and what is dead by then lands no more.
+    // Before the reading: later it would miss a landing or a death.
     const isGoDead = await this.#isGoDead(id);
     const first = await lookAtOrder(this.#deps, id);
     // An end that is being written down: nothing else counts.
@@ -162,7 +162,7 @@ export class OrderConcluder {
     }
   }
 
-  /** What the desk had set aside for an order that ends without a marker, all bytes of which are dead. */
+  /** The desk's reservation for an order that ends without a marker, and without bytes that can land. */
   #givenBack({ view: { order, transfers } }: OrderLook): readonly PrivateWrite[] {
     if (order.state !== "refusing") return [];
     return transfers
@@ -196,7 +196,7 @@ export class OrderConcluder {
     };
   }
 
-  /** What follows from no marker and from no sum: stories of markers, a marker missed once, a swap's price, a rest to be made. */
+  /** Conclusions beside markers and sums: stories of markers, a marker missed once, a swap's price, a rest to be made. */
   async #unprompted(look: OrderLook): Promise<Conclusion | null> {
     const missed = missedWrites(look);
     if (missed.length > 0) return noted({ writes: missed });
@@ -317,7 +317,7 @@ function missedWrites({ view, facts, reading }: OrderLook): readonly PrivateWrit
   });
 }
 
-/** What a transfer has found out: that its chunk pays nobody, or that a swap finds no price. */
+/** The finding of a transfer: that its chunk pays nobody, or that a swap finds no price. */
 function givenUp(look: OrderLook): Conclusion | null {
   if (look.view.chunks[0]?.wanted === NOBODY) return { event: { type: "CULPRITS" } };
   const reason = pricelessSwap(look);

@@ -114,7 +114,7 @@ function booked(inHand: TransferInHand, landed: readonly Landed[]): TransferOutc
   };
 }
 
-/** What did not count is in no other account any more. */
+/** Uncounted money has left every other account. */
 function strayLeft(
   { row: { kind, subjects }, look }: TransferInHand,
   leftAt: number,
@@ -125,7 +125,7 @@ function strayLeft(
     .map(({ id }) => ({ table: "deposits", id, set: { leftAt } }));
 }
 
-/** Signed anew, without those who are to blame. What dust has disturbed goes without the assertion (K13). */
+/** Signed anew, without those who are to blame. A rest that dust has disturbed goes without the assertion (K13). */
 async function failed(
   deps: ConcludingDeps,
   inHand: TransferInHand,
@@ -158,8 +158,8 @@ function isByDust({ kind }: Pick<TransferRecord, "kind">, landed: readonly Lande
 const BLOCKS_OF_DOUBT = 9_000;
 
 /**
- * A finalized height is past them all, as enough endpoints say, and no endpoint shows a signature. Of a chunk the marker alone
- * decides: what one node reports of its bytes would keep its payees waiting.
+ * A finalized height is past them all, as enough endpoints say, and no endpoint shows a signature. For a chunk the marker
+ * alone decides: a node's word about its bytes would keep its payees waiting.
  */
 async function areExpired(
   deps: ConcludingDeps,

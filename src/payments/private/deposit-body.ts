@@ -34,7 +34,7 @@ interface AskedDeposit {
   readonly mint: string | null;
   /** Wallets name it in the transaction, which can be found by it. */
   readonly referenceKey: string;
-  /** What a wallet shows beside the amount. */
+  /** The details for a wallet beside the amount. */
   readonly label: string;
 }
 

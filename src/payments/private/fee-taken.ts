@@ -12,7 +12,7 @@ export function feeTaken({ terms, reading }: OrderLook, chunks: readonly ChunkRe
   return String(paidPlaces({ terms }, first).includes(0) ? terms.fee : 0n);
 }
 
-/** What corrects the fee that callers were told; null if it is right, or not known. */
+/** The correction of the fee that callers were told; null if it is right, or not known. */
 export function correctedFee(look: OrderLook, chunks: readonly ChunkRecord[]): OrderEvent | null {
   const charged = feeTaken(look, chunks);
   const told = look.transaction.fee === null ? null : String(look.transaction.fee);

@@ -18,7 +18,7 @@ interface Stray extends Pick<DepositRecord, "mint" | "amount" | "decimals"> {
 }
 
 /**
- * What changes of the rows, one for each account until it is emptied by us: found for the first time, grown, gone otherwise.
+ * The changed rows, one for each account until our transfers empty it: found for the first time, grown, gone otherwise.
  * Finalized. Nothing waits for it: none while the chain does not answer.
  */
 export async function findStrays(deps: StrayParts, look: OrderLook): Promise<readonly PrivateWrite[]> {
@@ -42,7 +42,7 @@ export async function findStrays(deps: StrayParts, look: OrderLook): Promise<rea
   }
 }
 
-/** Whoever lags shows for a while what has left. */
+/** A lagging node shows departed money for a while. */
 const LAG_MS = 3_600_000;
 
 /** An endpoint may have hidden what is there again: then it has never left. */
@@ -61,7 +61,7 @@ function foundWrites(view: OrderView, stray: Stray, at: number): readonly Privat
   return [{ table: "deposits", id: row.id, set: { amount, at, leftAt: null } }];
 }
 
-/** What a transfer of ours may just have taken is told by that transfer. */
+/** The account may have been emptied by a transfer of ours, which tells it. */
 function isUnderWay({ transfers }: OrderView, account: string | null): boolean {
   return transfers.some(
     ({ state, subjects }) => (state === "planned" || state === "out") && subjects.includes(account ?? ""),
@@ -102,8 +102,8 @@ async function ofAssets(parts: StrayParts, address: Address): Promise<readonly S
 }
 
 /**
- * One node says which further mints there are, and as many as must agree how much, of those that were seen before, too. What
- * is in no other account is in the associated one.
+ * One node says which further mints there are, and as many as must agree how much, of those that were seen before, too. Money
+ * in no other account is in the associated one.
  */
 async function ofOtherMints(
   { ledger, assets }: StrayParts,

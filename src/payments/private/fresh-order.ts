@@ -1,4 +1,4 @@
-/** A new order of private mode under its fresh id: its deposit address, its terms, and its rows. */
+/** A new order of private mode under its fresh id: with address, terms and rows. */
 import type { PrivateContext } from "./private-storage.ts";
 import type { Address } from "../../core/address.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
@@ -10,7 +10,7 @@ import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.
 import type { ChunkRecord, LevelRecord, OrderRecord } from "./tables.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 
-/** What an order costs the sponsor, and what its quote has paid for of that. */
+/** The cost of an order for the sponsor, and the part that its quote has paid for. */
 interface OrderPrices {
   readonly cost: OrderCost;
   /** Indexes of the recipients whose token accounts are priced. */

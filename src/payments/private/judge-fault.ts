@@ -21,7 +21,7 @@ import {
 const HOUR_MS = 3_600_000;
 const PURSE_PAUSE_MS = 60_000;
 
-/** Whose account holds the order: its receiver's, or in a chunk its own. */
+/** The account that holds the order: its receiver's, or in a chunk its own. */
 const HELD_BY: Readonly<Record<TransferKind, string>> = {
   chunk: "address_frozen",
   rest: "sender_frozen",

@@ -1,4 +1,4 @@
-/** What a reading changes of an order's levels, after the history of its address was listed if a level moves (K15). */
+/** The changes of an order's levels by a reading, after the history of its address was listed if a level moves (K15). */
 import { untoldEvent } from "../frame/notices/notice-writes.ts";
 import { SOL_MINT } from "../../core/address.ts";
 import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
@@ -98,7 +98,7 @@ export function isUntold({ judgement }: LevelFact): boolean {
   return judgement?.news === "deposit" || judgement?.news === "unlisted";
 }
 
-/** Of an order whose history no node has, an empty address says that the loan is back. */
+/** If no node has the history of an order, an empty address says that the loan is back. */
 function loanFound({ facts }: OrderLook): JudgedLevels["set"] {
   return facts.isLoanFoundBack ? { loanBack: "unlisted" } : {};
 }

@@ -11,7 +11,9 @@ import type { OrderTerms } from "./protocol/terms.ts";
 /** Without a history of its maker for so long, a marker is told by its length (K4). */
 const UNTOLD_MS = 3_600_000;
 
-/** `uncharged` are lamports. Of attempts and of this process it says nothing: whoever ends an order by them has to know. */
+/**
+ * `uncharged` are lamports. It says nothing about attempts and about this process: whoever ends an order by them has to know.
+ */
 export function rowsOf(
   { view, terms }: { readonly view: OrderView; readonly terms: OrderTerms },
   reading: OrderReading,

@@ -9,7 +9,7 @@ import { changed } from "./transfer-outcomes.ts";
 
 type LateParts = Pick<PrivateContext, "storage" | "ledger">;
 
-/** What has landed of transfers that are over and is not booked; no rows if nothing has. Throws `LedgerUnavailable`. */
+/** Landings of transfers that are over and not booked; no rows if nothing has. Throws `LedgerUnavailable`. */
 export async function bookLateLandings(
   deps: LateParts,
   look: OrderLook,

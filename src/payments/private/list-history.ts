@@ -1,4 +1,4 @@
-/** Lists the transactions of an order: who has paid it, which one gave the loan back, whom a marker's maker has paid. */
+/** Lists the transactions of an order: payers, the return of the loan, payees of another maker's marker. */
 import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
@@ -13,14 +13,14 @@ import { withListed } from "./small-deposits.ts";
 /** Some thousands of transactions: whoever floods an order pays for each, and the next list goes on from there. */
 const LISTS_AT_ONCE = 5;
 
-/** What an order's history tells. */
+/** The facts of an order's history. */
 export interface ListedHistory {
   readonly changes: Evidence<readonly OrderChange[]>;
   /** Whether all that is listed has been read, or will never be. */
   readonly isWhole: boolean;
   /** All deposits of the order, those listed now included. */
   readonly deposits: readonly DepositRecord[];
-  /** What belongs into the commit that concludes anything from it. */
+  /** The rows for a commit that concludes anything from it. */
   readonly writes: readonly PrivateWrite[];
   /** The changes of the order's row. */
   readonly set: { readonly listedTo: number; readonly loanBack: string | null };
@@ -83,8 +83,8 @@ function depositsIn(
 
 /**
  * The transaction of the order's own key that gave the loan back to the sponsor, who also paid its fee: three quarters of the
- * loan are more than any other transaction gives him, but the cost of many long markers. What this copy has booked it knows.
- * Who the sponsor of a recovered order was is not on record: whoever else than its sender got so much without a marker was.
+ * loan are more than any other transaction gives him, but the cost of many long markers. This copy knows its own bookings.
+ * The sponsor of a recovered order is not on record: whoever else than its sender got so much without a marker was.
  */
 function loanBackIn({ terms, view }: StoredOrder, changes: Evidence<readonly OrderChange[]>): string | null {
   const { sponsor, sender } = terms;

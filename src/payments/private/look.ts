@@ -20,7 +20,7 @@ import type { OrderView as JudgedOrder } from "./protocol/rows.ts";
 import { stateOfOrder } from "./protocol/state-of-order.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 
-/** Rows and chain at one moment. What is concluded from it is committed with `view.order.version` as expected version. */
+/** Rows and chain at one moment. A commit of its conclusions expects the version `view.order.version`. */
 export interface OrderLook {
   readonly view: OrderView;
   readonly transaction: TransactionRecord;

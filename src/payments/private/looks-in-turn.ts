@@ -1,6 +1,6 @@
 /** Looks at an order, one after the other: many transfers that land at once would have it read the same as often. */
 
-/** Of one process: others are kept apart by the versions of the rows. */
+/** Looks of one process: others are kept apart by the versions of the rows. */
 export class LooksInTurn {
   readonly #newest = new Map<string, Promise<unknown>>();
 

@@ -1,4 +1,4 @@
-/** What a person is to know of an order's markers and money: noted in the commit of what it tells. */
+/** Matters of an order's markers and money: noted in the commit of what it tells. */
 import { noteMatter, type NotedKind, type NotedMatter } from "./noted-matters.ts";
 import type { PrivateContext, PrivateStorage, PrivateWrite } from "./private-storage.ts";
 import type { ChunkRecord } from "./tables.ts";
@@ -37,7 +37,7 @@ export async function noteMatters(
   return (await Promise.all(writes)).flat();
 }
 
-/** What a marker that is told now has of such: a length that says nothing, or a go without its fee (K5). */
+/** The matters of a newly told marker: a length that says nothing, or a go without its fee (K5). */
 export function mattersOf(
   { terms }: Pick<OrderLook, "terms">,
   { k, length, paid }: ChunkRecord,

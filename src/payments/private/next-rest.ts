@@ -21,7 +21,7 @@ export function nextRest({ view, terms }: OrderLook): WantedTransfer | null {
   return { order: terms.id, kind: "rest", n: rests.length, mint: null, to: terms.sender, subjects: [] };
 }
 
-/** Of the sponsor no more is reserved from now on than what the rest costs, also while that is held. */
+/** The sponsor's reserve is from now on no more than the cost of the rest, also while the rest is held. */
 export function reserveRest({ judged, facts, reading, terms }: OrderLook): PrivateWrite {
   const { rentPerByte, told } = reading;
   const [newest] = told;

@@ -17,11 +17,11 @@ export type NotedKind = keyof typeof SENTENCES;
 
 export const NOTED_KINDS: ReadonlySet<string> = new Set(Object.keys(SENTENCES));
 
-/** What a person is to know of an order. */
+/** A matter of an order. */
 export interface NotedMatter {
   readonly kind: NotedKind;
   readonly order: Pick<OrderRecord, "id" | "accountId">;
-  /** What was seen, as a sentence without its period. */
+  /** The observation, as a sentence without its period. */
   readonly detail?: string;
   /** When it began, in milliseconds since the Unix epoch. */
   readonly since: number;

@@ -27,7 +27,7 @@ import { isWatched } from "../../workflow/watch-rows.ts";
 /** Ends an instance, which takes no event any more. */
 export type StopInstance = (id: string) => Promise<StopResult>;
 
-/** What removes orders needs of private mode. */
+/** The parts of private mode that the removal of orders needs. */
 export interface OrderAccess {
   readonly stopInstance: StopInstance;
   /** Rows and chain at this moment. Throws `LedgerUnavailable`. */
@@ -38,7 +38,7 @@ export interface OrderAccess {
 
 interface OrderRemovalParts extends LeavingParts<PrivateStorage>, OrderAccess {}
 
-/** An order, with all that there is of it. */
+/** An order with all its rows. */
 interface FoundOrder {
   readonly id: string;
   readonly view: OrderedTransaction | undefined;
@@ -82,14 +82,14 @@ async function lookAt(
     ...lasting.map((each) => (givenUp.has(each) ? GIVEN_UP : activeSince(storage, each))),
   ]);
   if (notices === null || ended === null || active.some((since) => since > until)) return "later";
-  // Once it is ended it hears nothing any more: what comes then is told by its stub alone.
+  // An ended order takes no more events: afterwards its stub alone tells of money.
   if (active[0] !== ENDED && !(await isEmpty(parts, id))) return "later";
   const instances = await Promise.all(lasting.map((each) => storage.load(each)));
   const own = await Promise.all(
     instances.filter((each) => each !== null).map((each) => archivedRunOf(storage, each)),
   );
   const { version } = order.order;
-  // What they do not hear any more nobody hears: an order that has changed meanwhile goes on.
+  // An event that it no longer takes is lost: an order that has changed meanwhile goes on.
   const end = async (): Promise<void> => {
     if ((await storage.order(id))?.version !== version) return;
     for (const [index, each] of lasting.entries()) if (active[index] !== ENDED) await stopInstance(each);
@@ -142,8 +142,8 @@ function isAtRest({ order, transfers, levels, deposits, holds, acts }: OrderView
     transfers.some((each) => (each.state === "planned" && !isGivenUp(each)) || each.state === "out") ||
     holds.some(({ endedAt }) => endedAt === null) ||
     acts.some(({ state }) => state === "open");
-  // Of the service's assets, in an account from which a person collects; strangers may send tokens of any other mint. Of less
-  // than the smallest amount nobody is told, and nobody collects it.
+  // Tokens of the service's assets, in an account from which a person collects; strangers may send tokens of any other mint.
+  // A sum below the smallest amount is neither told nor collected.
   const isUncollected = deposits.some(
     ({ account, leftAt, mint, amount, decimals }) =>
       account !== null &&
@@ -157,7 +157,7 @@ function isAtRest({ order, transfers, levels, deposits, holds, acts }: OrderView
 }
 
 /**
- * Refused where anything has changed meanwhile. Of the attempts their signatures stay: by these the chain is compared with the
+ * Refused where anything has changed meanwhile. The signatures of the attempts stay: by these the chain is compared with the
  * database.
  */
 async function removalOf(

@@ -1,4 +1,4 @@
-/** What private mode brings to a service, on or off: orders are shown while it is off, and nothing of them goes on. */
+/** The parts of private mode, on or off: orders are shown while it is off, and nothing of them goes on. */
 import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { routingOff } from "../../errors/errors.ts";
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
@@ -79,7 +79,7 @@ export function openPrivateMode(deps: PrivateDeps): OpenModule<CreatedOrderBody>
   };
 }
 
-/** What it brings besides while it is on. */
+/** The parts of private mode that is on. */
 function partsWhileOn(deps: PrivateDeps, routing: PrivateRouting): OpenModule<CreatedOrderBody> {
   const { storage, log, engine } = deps;
   const { workflows, watchers } = routing;

@@ -15,7 +15,7 @@ import { paidPlaces } from "./chunk-rows.ts";
 
 type OpeningParts = Pick<PrivateContext, "ledger">;
 
-/** Those of the order's chunks that have opened accounts, as their own finalized receipts say. Throws `LedgerUnavailable`. */
+/** The chunks of the order that have opened accounts, by their own finalized receipts. Throws `LedgerUnavailable`. */
 export async function openedAccounts(deps: OpeningParts, look: OrderLook): Promise<readonly ChunkRecord[]> {
   const opening: ChunkRecord[] = [];
   for (const chunk of look.view.chunks) {
@@ -51,7 +51,7 @@ async function makerOf(
   return changes.find(({ isOwn, markers }) => isOwn && markers.some((each) => each === marker)) ?? null;
 }
 
-/** What the transaction of a chunk changes of the address's lamports by its loan and its members. */
+/** The change of the address's lamports in the transaction of a chunk, by its loan and its members. */
 function expectedOf(look: OrderLook, chunk: ChunkRecord): bigint {
   const { terms, judged } = look;
   const lent = chunk.k === 0 ? loanBy(terms, judged.rows.chunks, chunk.length) : 0n;

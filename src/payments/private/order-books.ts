@@ -1,6 +1,6 @@
 /**
  * The books of an order: asset by asset, what came = what recipients were paid + the fee + what goes back with its cost + the
- * rest. Whatever the rows say, the rest is what is left, so that the sums close; the rows say why it is left.
+ * rest. The sum of the rest closes the books, whatever the rows say; the rows say why it is left.
  */
 import { SOL_MINT } from "../../core/address.ts";
 import type { AttemptLeg, AttemptRecord } from "../frame/tables/attempts.ts";
@@ -29,7 +29,7 @@ interface Sum {
   readonly amount: bigint;
 }
 
-/** What came, in one transaction; or all that no listed transaction brought. */
+/** A deposit in one transaction; or all that no listed transaction brought. */
 export interface ReceivedSum extends Sum, Pick<DepositRecord, "decimals" | "payer" | "signature"> {
   /** Whether it counts towards what was asked for. */
   readonly isCounted: boolean;
@@ -41,7 +41,7 @@ export interface ReceivedSum extends Sum, Pick<DepositRecord, "decimals" | "paye
  */
 const REASONS = ["under_way", "held", "dust", "account", "missing"] as const;
 
-/** What came and is neither paid nor sent back, and why. */
+/** Money that is neither paid nor sent back, with its reason. */
 export interface UnreturnedSum extends Sum {
   readonly reason: (typeof REASONS)[number];
 }
@@ -72,7 +72,7 @@ export function booksOf(rows: BookRows): OrderBooks {
     shown.add(open);
     taken.push(takenBy(open));
   }
-  // What could not be given goes to the sponsor beside something else: it is dust, and no refund.
+  // A sum that could not be returned goes to the sponsor beside another one: it is dust, and no refund.
   const sunk = landed.filter(({ amount }) => amount === 0n).map(takenBy);
   return {
     received,
@@ -174,8 +174,8 @@ function decimalsOf({ deposits }: BookRows, mint: string): number | null {
 }
 
 /**
- * Deposits as they are listed, then by asset what levels say beside them. What went out has come in, also where neither a
- * list nor a level tells.
+ * First the listed deposits, then the sums that levels add, by asset. Money that left has come in, also without a list or a
+ * level.
  */
 function receivedOf(rows: BookRows, spent: readonly Sum[]): readonly ReceivedSum[] {
   const { levels, assets } = rows;
@@ -186,7 +186,7 @@ function receivedOf(rows: BookRows, spent: readonly Sum[]): readonly ReceivedSum
     const isCounted = deposit.account === null && counting.counts(deposit, deposit.at);
     return { mint: nameOfDeposit(deposit), amount, decimals, payer, signature, isCounted };
   });
-  // What was collected has come to the address itself since, and so is in its level.
+  // Collected money has reached the address itself, and is in its level.
   const inside = named.filter((_, index) => {
     const deposit = deposits[index];
     return deposit !== undefined && (deposit.account === null || isEmptiedByUs(rows, deposit));
@@ -202,7 +202,7 @@ function receivedOf(rows: BookRows, spent: readonly Sum[]): readonly ReceivedSum
   return [...named, ...unnamed];
 }
 
-/** Whether a transfer of ours has taken what did not count: both are written in one commit. What left otherwise was stolen. */
+/** Whether a transfer of ours has taken what did not count: both are written in one commit. Other departures are theft. */
 export function isEmptiedByUs(
   { transfers }: Pick<OrderView, "transfers">,
   { account, leftAt }: Pick<DepositRecord, "account" | "leftAt">,
@@ -226,7 +226,7 @@ class Counting {
     const { order, transaction } = this.#rows;
     const { status, reason } = transaction;
     if (mint !== order.mint || status === "cancelled" || reason === "DEPOSIT_TIMEOUT") return false;
-    // What would have made it whole came after the window.
+    // The missing part came after the window.
     const isLate =
       reason === "INCOMPLETE_DEPOSIT" &&
       (this.#sum + amount >= order.required || (at !== null && at > (order.waitEndedAt ?? at)));
@@ -236,7 +236,7 @@ class Counting {
   }
 }
 
-/** What was collected is not wrapped any more. */
+/** Collected money is not wrapped any more. */
 function nameOfDeposit({ mint, account, leftAt }: DepositRecord): string {
   return mint === SOL_MINT && account !== null && leftAt === null ? WRAPPED_SOL : mint;
 }
@@ -283,7 +283,7 @@ function openedBy({ chunks }: BookRows): bigint {
   return chunks.reduce((sum, { opened }) => sum + opened, 0n);
 }
 
-/** What is told as missing, and what a person has written off. */
+/** The missing sum of the matter, and the sum that a person has written off. */
 function lostOf({ missing, writtenOff }: LevelRecord): bigint {
   return missing + writtenOff;
 }

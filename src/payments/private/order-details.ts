@@ -1,4 +1,4 @@
-/** What a private order tells of its transaction: who was paid, what came, what goes back, and what is still due. */
+/** The details of a private order's transaction: payees, deposits, refunds, and the open rest. */
 import { formatAmount } from "../../core/amount.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { shownAmount } from "../frame/assets/shown-amount.ts";
@@ -140,7 +140,7 @@ type MoneyBody = Required<
   Pick<TransactionBody, "received" | "unreturned" | "remainingAmount" | "paymentUri">
 >;
 
-/** What came, what of it is left, and what is still to come. */
+/** Deposits, their rest, and the sum that is still to come. */
 export function receivedMoney(
   transaction: TransactionRecord,
   view: OrderView,
@@ -169,7 +169,7 @@ function remaining(
   const counted = received.filter(({ isCounted }) => isCounted).reduce((sum, { amount }) => sum + amount, 0n);
   const left = order.required > counted ? order.required - counted : 0n;
   const amount = formatAmount(left, asset.decimals);
-  // What comes to an order that waits no more goes back, and a held one does not go on.
+  // Money for an order that waits no more goes back, and a held order stands still.
   const isHeld = holds.some(({ endedAt }) => endedAt === null);
   const isOpen = order.waitEndedAt === null && order.ends === null && transaction.status === "pending";
   const isWaiting = isOpen && !isHeld && left > 0n;

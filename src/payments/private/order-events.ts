@@ -19,7 +19,7 @@ export function refundEvent(
 export interface OrderRows extends Pick<OrderedTransaction, "transaction" | "order"> {
   /** Base units of the deposited asset that count as a deposit; 0 in wallet mode. */
   readonly smallest: bigint;
-  /** What was told of it before. */
+  /** Its earlier notices. */
   readonly told: readonly NoticeRecord[];
 }
 

@@ -108,7 +108,7 @@ export function missingMoney(
   };
 }
 
-/** What was noted, and dropped by nobody. */
+/** Noted matters that nobody has dropped. */
 export function notedMatters(storage: Pick<PrivateStorage, "openMatters">): AttentionSource {
   return async (limit) => {
     const open = await storage.openMatters();
@@ -177,7 +177,7 @@ function stuckPayment({ id, order, kind, n, stuckSince, reason }: TransferRecord
 
 /** Named in a matter's message; anybody can invent mints. */
 const MAX_NAMED = 10;
-/** So many are looked through: strangers may fill addresses with accounts of dust. */
+/** The most rows that are looked through: strangers may fill addresses with accounts of dust. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 

@@ -26,7 +26,7 @@ interface OrderParties {
   /** Refunds go to the sender, so it must be payable like any recipient. Null in a quote that leaves it open. */
   readonly sender: Payee | null;
   readonly transfers: readonly PayeeTransfer[];
-  /** What the recipients get. */
+  /** The amounts of the recipients. */
   readonly asset: Token;
 }
 

@@ -13,7 +13,7 @@ export interface WantedTransfer extends Pick<TransferRecord, "kind" | "n" | "min
   readonly order: string;
 }
 
-/** What belongs into the commit that plans a transfer. */
+/** The rows for a commit that plans a transfer. */
 export interface PlannedTransfer {
   readonly start: StartRequest;
   readonly write: PrivateWrite;

@@ -1,4 +1,4 @@
-/** Prices a private swap when its bytes are about to be signed: they are at the price of this moment, or there are none. */
+/** Prices a private swap when its bytes are about to be signed: the price of this moment, or no bytes. */
 import { agingTime } from "../../core/clock-trust.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
@@ -13,7 +13,7 @@ import { deskPurse, spend } from "../frame/spending.ts";
 import { promisesAt, reserve } from "../frame/purses/reserve.ts";
 import type { SwapOffer, Swapper } from "../frame/exchange/swap-provider.ts";
 
-/** What keeps a swap from being made, as its caller is told if it lasts. */
+/** The bar to a swap, as its caller hears it if it lasts. */
 export type SwapObstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
 export interface SwapPricingDeps extends Pick<PrivateContext, "storage" | "clock" | "log" | "assets"> {
@@ -29,16 +29,16 @@ export interface PricedOrder {
   readonly quoteId: string;
   /** Names what is set aside: another name for each attempt. */
   readonly attempt: string;
-  /** What is set aside for the attempt before, which is given back in the same commit. */
+  /** The reservation of the attempt before, which the same commit returns. */
   readonly reserved: readonly string[];
 }
 
 /** A swap at a price that is good enough. */
 export interface PricedSwap {
-  /** What the payee gets, and from whom. */
+  /** The payee's amount, and its giver. */
   readonly swap: SwapLeg;
   readonly desk: Signer;
-  /** What is set aside from now on, and its part of the commit that stores the signed bytes. */
+  /** The new reservation, and its part of the commit that stores the signed bytes. */
   readonly reserved: readonly string[];
   readonly writes: (signature: string) => readonly PrivateWrite[];
 }

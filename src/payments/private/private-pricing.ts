@@ -46,7 +46,7 @@ const RETRY_SECONDS = 30;
 
 /** An order that is to be priced. */
 export interface PricedOrder {
-  /** What is deposited, and what the recipients get: another asset in a swap. */
+  /** The deposit and the amounts of the recipients: another asset in a swap. */
   readonly give: Token;
   readonly get: Token;
   readonly recipients: number;
@@ -56,7 +56,7 @@ export interface PricedOrder {
   readonly bid: "estimate" | "floor";
 }
 
-/** What an order costs the sponsor, in lamports, and what its terms keep of that. */
+/** The cost of an order for the sponsor, in lamports, and the part that its terms keep. */
 export interface OrderCost {
   readonly network: bigint;
   /** The part of `network` that is bid for places in blocks. */
@@ -80,7 +80,7 @@ export class PrivatePricing {
     this.#ledger = ledger;
   }
 
-  /** Of a send or payroll. Without `recipients` the price is for one, who may need a token account. */
+  /** For a send or payroll. Without `recipients` the price is for one, who may need a token account. */
   async price(asset: Token, amount: bigint, recipients: readonly Address[] | null): Promise<QuoteFees> {
     const pricedAccounts = await this.#accountsToMake(asset, recipients);
     const count = recipients?.length ?? 1;

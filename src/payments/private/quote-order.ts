@@ -96,8 +96,8 @@ async function priceTransfer(
 }
 
 /**
- * What is deposited pays the fee first, and the rest is swapped at the price of that moment. Nothing is
- * set aside before the deposit.
+ * The deposit pays the fee first, and the rest is swapped at the price of that moment. Nothing is set aside before the
+ * deposit.
  */
 async function priceSwap(
   deps: OrderQuoteDeps,

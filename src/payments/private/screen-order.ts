@@ -29,8 +29,8 @@ interface ScreeningParts extends Pick<PrivateContext, "storage" | "assets" | "cl
 
 /**
  * Screening of an order's parties before a go (`recipients`) or a rest (`sender`). Asked about are the sender and every payer,
- * before a go the recipients as well. What had come when a person ended a hold is not asked about again, nor is
- * a recipient who was refused then. Of each asset less than 0.001 may come from anybody, or a stranger's gift of a base unit
+ * before a go the recipients as well. Money that had come when a person ended a hold is not screened again, nor is a
+ * recipient who was refused then. Less than 0.001 of an asset may come from anybody, or a stranger's gift of a base unit
  * would hold each order.
  */
 export function orderScreening(deps: ScreeningParts): ScreenOrder {
@@ -60,7 +60,7 @@ export function orderScreening(deps: ScreeningParts): ScreenOrder {
   };
 }
 
-/** Orders of which one process remembers what it has asked: of one that is forgotten it asks once more than it had to. */
+/** The number of orders whose screening one process remembers: a forgotten order is asked about once more. */
 const MOST_ASKED = 10_000;
 
 /**
@@ -106,13 +106,13 @@ async function isRecipientRefused(
   return known.some((at) => at === null || !released.some(({ since }) => since >= Number(at)));
 }
 
-/** What has come of an asset beyond what persons have let pass. */
+/** The received sum of an asset beyond the sum that persons have released. */
 function cameOf({ levels, holds }: OrderView, mint: string): bigint {
   const level = levels.find((each) => each.mint === mint);
   return (level?.received ?? 0n) - coveredOf(holds, mint);
 }
 
-/** What had come of an asset when a person last ended a hold of screening: he has seen who paid. */
+/** The received sum of an asset when a person last ended a hold of screening: he has seen who paid. */
 function coveredOf(holds: readonly HoldRecord[], mint: string): bigint {
   const sums = holds.map(({ covers }) => BigInt(covers?.[mint] ?? 0n));
   return sums.reduce((most, sum) => (sum > most ? sum : most), 0n);

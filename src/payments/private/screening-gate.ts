@@ -22,7 +22,7 @@ const PATIENCE_MS = 3_600_000;
  */
 export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Promise<TransferOutcome | null> {
   const { row, look } = inHand;
-  // What has come since is listed by the order first.
+  // The order first lists deposits since then.
   const isListed = !look.facts.levels.some(isUntold);
   const parties = row.kind === "chunk" ? "recipients" : "sender";
   const verdict = isListed ? await deps.screenOrder(look, parties) : "unknown";
@@ -41,8 +41,8 @@ export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Pro
 const SLOTS_OUT_OF_ORDER = 150;
 
 /**
- * What nodes list by now of what the levels have counted already: the order itself lists only where a level moves. At last all
- * of its history is read again.
+ * Listed deposits that the levels have counted already: the order itself lists only where a level moves. At last all of its
+ * history is read again.
  */
 async function listedSince(
   deps: GateDeps,

@@ -1,4 +1,4 @@
-/** What the chain says of a transfer beside its own signatures: by its marker, whoever made it. */
+/** The chain's word about a transfer beside its own signatures: by its marker, whoever made it. */
 import type { OrderChange, OrderHistory } from "../../ledger/order-reading.ts";
 import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import { releaseReserved, settleReserved } from "../frame/purses/reserve.ts";

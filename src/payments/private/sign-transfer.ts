@@ -58,8 +58,8 @@ async function sign(deps: SigningDeps, inHand: TransferInHand): Promise<Transfer
 }
 
 /**
- * Who took an order, and pays for it, may have given way to another since: late money comes after years. Whether the loan went
- * back to him is listed before, while it is known who he was.
+ * The sponsor who took the order may have been replaced since: late money comes after years. Whether the loan went back to
+ * him is listed before, while it is known who he was.
  */
 async function ofToday(deps: SigningDeps, { look }: TransferInHand): Promise<TransferOutcome> {
   const { writes, set, isWhole } = await listHistory(deps, look);
@@ -102,7 +102,7 @@ async function storeAttempt(
     error: null,
   };
   const rates = { rentPerByte: look.reading.rentPerByte, fee: unsigned.networkFee };
-  // What is lent comes back.
+  // The loan comes back.
   const spent = chosen.legs.filter(({ role }) => role !== "loan");
   const amount = outlayOf(spent, sponsor.address, rates);
   const isKept = chosen.reserved.length === 0 && mayPay(inHand);

@@ -3,7 +3,10 @@ import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
 import type { PrivateWrite } from "./private-storage.ts";
 import type { DepositRecord } from "./tables.ts";
 
-/** Deposits below 0.001 of their asset that have a row each; what comes after them is one sum of each asset. */
+/**
+ * Deposits below 0.001 of their asset that have a row each; Deposits below 0.001 of their asset that have a row each; later
+ * ones add up to one sum for each asset.
+ */
 const MOST_SMALL = 20;
 
 /** Rows of deposits, and what of them is to be written. */

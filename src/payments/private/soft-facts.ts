@@ -1,4 +1,4 @@
-/** What is told of an order before it is final, or while it waits: all payouts confirmed, and a swap without a price. */
+/** News of an order before it is final, or while it waits: all payouts confirmed, and a swap without a price. */
 import type { OrderEvent } from "../../../machines/order-context.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
 import { lookAtOrder, type LookParts, type OrderLook } from "./look.ts";
@@ -14,7 +14,7 @@ export async function confirmedPayout(
   { terms, view, reading }: OrderLook,
 ): Promise<{ readonly event: OrderEvent } | null> {
   if (terms.type === "swap") return null;
-  // Whom the marker of another hand has paid is not known by its length alone.
+  // The length of another copy's marker alone does not tell its payees.
   if (view.chunks.some((chunk) => isAwaited(chunk, timeOf(reading)))) return null;
   const isMade = view.chunks.every(
     ({ k, length }) =>

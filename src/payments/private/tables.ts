@@ -1,4 +1,4 @@
-/** Tables of private mode: what an order is, what the chain says of it, and what is sent for it. */
+/** Tables of private mode: terms, facts of the chain, and transfers. */
 import type { Address } from "../../core/address.ts";
 import type { TransferKind } from "../../../machines/transfer.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
@@ -31,10 +31,10 @@ const orders = ownTable("orders", {
     sender: column<Address>("text"),
     sponsor: column<Address>("text"),
     treasury: column<Address>("text"),
-    /** What is deposited, and how much of it, in base units; SOL is its wrapped mint. */
+    /** The deposited asset and its amount, in base units; SOL is its wrapped mint. */
     mint: column<Address>("text"),
     required: "amount",
-    /** What the treasury gets with the go, in base units of `mint`. */
+    /** The treasury's share of the go, in base units of `mint`. */
     fee: "amount",
     /** Lamports that each transaction may bid out of what the quote has asked for. */
     paidBid: "amount",
@@ -134,16 +134,16 @@ const transfers = ownTable("transfers", {
 
 export interface TransferRecord extends Row<typeof transfers> {}
 
-/** What has come in of each asset of the service and what went out of it, as final readings told. */
+/** The received and spent sum of each asset of the service, by final readings. */
 const levels = ownTable("levels", {
   columns: {
     id: "text",
     order: "text",
     mint: "text",
     received: "amount",
-    /** What booked rests and redirects took, their costs included; markers tell the chunks' part. */
+    /** The sums of booked rests and redirects, with their costs; markers tell the chunks' part. */
     out: "amount",
-    /** What a person has concluded to be lost. */
+    /** The sum that a person has concluded to be lost. */
     writtenOff: "amount",
     /** No reading of an earlier slot counts. */
     slot: "integer",
@@ -171,9 +171,9 @@ const deposits = ownTable("deposits", {
     signature: "text?",
     slot: "integer?",
     at: "integer",
-    /** Of a mint that is none of the assets, as one node has them; null while unknown. */
+    /** For a foreign mint, on one node's word; null while unknown. */
     decimals: "integer?",
-    /** The token account other than an associated one that holds it: then it does not count. */
+    /** The token account, if the money is not in an associated one: then it does not count. */
     account: column<Address | null>("text?"),
     /** When what does not count has left. */
     leftAt: "integer?",
@@ -195,8 +195,8 @@ const holds = ownTable("holds", {
     since: "integer",
     endedAt: "integer?",
     /**
-     * What had come when a person released it, in base units by mint: payers of it stay released. Null while it is open, and
-     * where no hold of screening ended with it.
+     * The sums at a person's release, in base units by mint: payers of it stay released. Null while it is open, and where no
+     * hold of screening ended with it.
      */
     covers: column<Readonly<Record<string, string>> | null>("json?"),
   },
@@ -227,7 +227,7 @@ const acts = ownTable("acts", {
 
 export interface ActRecord extends Row<typeof acts> {}
 
-/** What stays of an order whose rows were removed as old: enough to find what still comes to its address, and send it back. */
+/** The stub of an order whose rows were removed as old: enough to find what still comes to its address, and send it back. */
 const orderStubs = ownTable("orderStubs", {
   columns: {
     id: "text",
@@ -280,7 +280,7 @@ export const privateReads = (read: TableReader) => ({
     });
     return found;
   },
-  /** Those of these addresses that are an order's, or were one's that has gone as old. */
+  /** The addresses of orders, and of removed orders. */
   async depositAddresses(addresses: readonly string[]): Promise<readonly Address[]> {
     const asked = { index: "address", anyOf: ["address", addresses] } as const;
     const [kept, gone] = await Promise.all([
@@ -292,7 +292,7 @@ export const privateReads = (read: TableReader) => ({
   /** Up to `limit` orders by ascending id, the first one above `after`. */
   ordersAfter: (after: string, limit: number) =>
     read.find({ table: orders, index: "key", after: [after], limit }),
-  /** What stays of an order that was removed as old. */
+  /** The stub of a removed order. */
   orderStub: (id: string) => rowOf(read, orderStubs, id),
   transfer: (id: string) => rowOf(read, transfers, id),
   /** Orders with everything that belongs to them, in the order given; those that are gone are left out. */

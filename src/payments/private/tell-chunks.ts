@@ -77,7 +77,7 @@ export async function tellAgain(deps: TellingParts, look: OrderLook): Promise<re
   ];
 }
 
-/** Those of the chunks of which this reading tells more than their rows do. */
+/** The chunks of which this reading tells more than their rows do. */
 async function foundOut(
   deps: TellingParts,
   look: OrderLook,
@@ -151,7 +151,7 @@ interface AdoptedChunk {
   readonly naming: readonly OrderChange[];
 }
 
-/** Told by those of `naming` that the order's key has signed: members whom none of them pays are unpaid. */
+/** Told by those of `naming` that the order's key has signed: members without a payment in them are unpaid. */
 async function adopted(
   { ledger }: Pick<TellingParts, "ledger">,
   look: OrderLook,
@@ -172,7 +172,7 @@ async function adopted(
   });
 }
 
-/** Whom the marker has paid, and whom it has not after all: nobody before that is known. */
+/** The marker's payees, and corrected non-payees: nobody before that is known. */
 function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PrivateWrite[] {
   if (chunk.length === null || isAwaited(chunk, timeOf(look.reading))) return [];
   const paid = new Set(paidPlaces(look, chunk));
@@ -180,7 +180,7 @@ function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PrivateW
     const recipient = look.recipients.find(({ index }) => index === member?.index);
     const isPaidNow = paid.has(place);
     if (recipient === undefined || (recipient.status === "paid") === isPaidNow) return [];
-    // What a marker has told its own transactions take back, or the next one that is made of the chunk for nobody.
+    // A marker's verdict is revoked by its own transactions, or by the next marker of the chunk for nobody.
     if (!isPaidNow && chunk.paid === null && chunk.length !== NOBODY) return [];
     const set = isPaidNow
       ? { status: "paid" as const, signature: chunk.signature }
@@ -189,7 +189,7 @@ function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PrivateW
   });
 }
 
-/** What the payee of a swap got is no estimate any more: our attempt that landed says it, or another copy's transaction. */
+/** The amount of a swap's payee is no estimate any more: our attempt that landed says it, or another copy's transaction. */
 async function swapWrites(
   deps: TellingParts,
   look: OrderLook,

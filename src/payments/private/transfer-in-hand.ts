@@ -1,4 +1,7 @@
-/** A transfer with the evidence on which it is concluded: its row, its attempts, and one look at its order. */
+/**
+ * A transfer with the evidence on which it is concluded: A transfer with the evidence for its conclusion: row, attempts, and
+ * one look at its order.
+ */
 import { type Address, SOL_MINT } from "../../core/address.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { ChunkRecord, TransferRecord } from "./tables.ts";
@@ -10,7 +13,7 @@ import type { Outcome } from "./protocol/terms.ts";
 
 export interface TransferInHand {
   readonly row: TransferRecord;
-  /** Of its instance: what is concluded from here is committed at this version only. */
+  /** The version of its instance: what is concluded from here is committed at this version only. */
   readonly version: number;
   /** Oldest first. */
   readonly attempts: readonly AttemptRecord[];
@@ -20,9 +23,9 @@ export interface TransferInHand {
 }
 
 /**
- * Takes it if its chart is in this state; null after a step that an effect of before does not know. Rows before the chain:
- * an attempt that is stored by then is under way in this reading at most. Throws `LedgerUnavailable`, and an `Error` for a
- * transfer that is not stored.
+ * Loads the transfer if its chart is in this state; null after a step that an effect of before does not know. Rows before the
+ * chain: an attempt that is stored by then is under way in this reading at most. Throws `LedgerUnavailable`, and an `Error`
+ * for a transfer that is not stored.
  */
 export async function takeInHand(
   deps: LookParts,
@@ -63,7 +66,7 @@ export function aliveAmong(attempts: readonly AttemptRecord[], height: number): 
   return attempts.filter((each) => each.error === null && !isDead(each, height));
 }
 
-/** Whose accounts decide beside those of every order: payees of tokens, and whom a person has approved. */
+/** Further addresses whose accounts decide: payees of tokens, and whom a person has approved. */
 async function othersOf(
   deps: LookParts,
   { order, kind, n, to }: TransferRecord,

@@ -1,4 +1,4 @@
-/** What becomes of a transfer: events of its chart, each with the rows of the same commit. */
+/** The outcomes of a transfer: events of its chart, each with the rows of the same commit. */
 import type { TransferEvent } from "../../../machines/transfer.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { PrivateContext, PrivateWrite, PrivateTables } from "./private-storage.ts";
@@ -50,7 +50,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Whether so many milliseconds have passed since a row says that something was. A row of a clock that ran ahead as far tells no
- * time: what waited by it would wait until then, so that its wait is over. It waits twice as long at most.
+ * time: this wait would last until that moment, and is over. It waits twice as long at most.
  */
 export function isLongSince(since: number, now: number, ms: number): boolean {
   return Math.abs(now - since) >= ms;

@@ -27,7 +27,7 @@ export function transferWorkflow(deps: SigningDeps): TransferWorkflow {
     },
     watches: { attempts: ({ signature }) => signature ?? "" },
     project: ({ id, before, after, event }, at) => {
-      // The commit that starts it inserts its row.
+      // Its row is inserted by the commit of its start.
       if (before === null) return [];
       const state = STATE_OF[outerOf(after.value)];
       if (state === undefined) return [];
@@ -50,7 +50,7 @@ function outerOf(value: unknown): string {
   return typeof value === "string" ? value : (Object.keys(value ?? {})[0] ?? "");
 }
 
-/** What a person's word or the end of it takes back. */
+/** The parts that a person's decision, or its end, takes back. */
 function toldBy(event: TransferEvent | null, at: number): Partial<Omit<TransferRecord, "id">> {
   switch (event?.type) {
     case "RETRY":

@@ -20,7 +20,7 @@ interface AttemptWatchParts {
 /** The most signatures in one call for statuses. */
 const SIGNATURES_A_LOOK = 256;
 
-/** What a look tells of an attempt. What has become of its transfer is read from the chain. */
+/** The news of a look at an attempt. The chain decides the outcome of its transfer. */
 type Report = Extract<TransferEvent, { readonly type: "CONFIRMED" | "REPORTED" }>;
 
 /**

@@ -17,10 +17,10 @@ const FORGET_AFTER_MS = 10 * 60_000;
 
 type OrderWatchParts = Pick<PrivateContext, "storage" | "ledger" | "assets" | "clock">;
 
-/** What this process remembers of a watched order: lost with it, and then told anew. */
+/** Memory of this process about a watched order: lost with it, and then told anew. */
 interface Watched {
   readonly accounts: readonly AssetAccount[];
-  /** What counts as a deposit, account by account: dust alone is no news. */
+  /** The parts of a deposit, account by account: dust alone is no news. */
   readonly smallest: readonly bigint[];
   readonly windowEnds: number;
   isWaiting: boolean;
@@ -32,7 +32,7 @@ interface Watched {
   seenAt: number;
 }
 
-/** What orders were last told of, by their ids. An order that changes its pace within one memory is told nothing twice. */
+/** The last news of orders, by id. An order that changes its pace within one memory is told nothing twice. */
 export type OrderMemory = Map<string, Watched>;
 
 /** Polls at finalized and tells `CHANGED`: a level, so that a repeated event changes nothing. */

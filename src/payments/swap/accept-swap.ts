@@ -199,12 +199,12 @@ function wouldFail(reason: "program_error" | "frozen", { text }: OrderFault): Pa
   return new PaymentError("TRANSACTION_WOULD_FAIL", { reason, logs: [text] });
 }
 
-/** What the System and the Token program answer where too little is there to pay. */
+/** The answers of the System and the Token program for too small a balance. */
 const TOO_LITTLE = 1;
 const OWNER_MISMATCH = 4;
 const FROZEN = 17;
 
-/** The sender pays the network and for its own new account; all else that it pays has been looked at. */
+/** The sender pays the network and for its own new account; every other payment of the sender has been examined. */
 function hasTooFewLamports(
   sender: Address,
   { at, account, error }: OrderFault,

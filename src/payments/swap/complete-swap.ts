@@ -28,7 +28,7 @@ export async function completeSwap(
   { id, transactionId, bytes, reference }: AttemptRecord,
 ): Promise<Uint8Array | null> {
   const { storage, clock, assets, swapper } = parts;
-  // Of whole bytes only a market is told, and only of what the market has built: it has no reference of ours.
+  // Only a market hears of whole bytes, and only of bytes that it has built: it has no reference of ours.
   const isOfMarket = swapper?.isFirm === true && reference === null;
   if (isWhole(bytes) && !isOfMarket) return bytes;
   const view = await storage.transaction(transactionId);

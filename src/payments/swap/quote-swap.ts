@@ -30,7 +30,7 @@ export function swapQuotes(deps: SwapQuoteDeps): QuoteWay {
     checkCount: () => undefined,
     checkParties: (inputs) => checkSigningParties(deps, inputs),
     price: (inputs, pair) => priceSwap(deps, inputs, pair),
-    // What a swap leaves of SOL is known when it is run.
+    // The run shows the SOL that a swap leaves.
     checkSender: (inputs, price) => warnOfShortage(deps, inputs, { price, least: async () => 0n }),
   };
 }

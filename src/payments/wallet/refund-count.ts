@@ -1,4 +1,4 @@
-/** What a refund counts against the payment that it refunds: for as long as its bytes may land, and when they have. */
+/** A refund counts against its payment: for as long as its bytes may land, and when they have. */
 import { untoldEvent } from "../frame/notices/notice-writes.ts";
 import type { FrameWrite } from "../frame/frame-storage.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";

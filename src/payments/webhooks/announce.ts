@@ -75,7 +75,7 @@ function followed({ id, status, attempts }: DeliveryRecord): string | null {
   return status === "pending" && attempts === 0 ? id : null;
 }
 
-/** What a commit makes of a stored notice. */
+/** The parts that a commit adds for a stored notice. */
 export function serialised({ id, body }: NoticeRecord): WebhookWrite {
   return { table: "notices", id, set: { body } };
 }
@@ -96,7 +96,7 @@ export function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: N
 }
 
 /**
- * Who announces behind the commit may see webhooks newer than the notice. Webhook and notice may be dated by processes with
+ * An announcement after the commit may see webhooks newer than the notice. Webhook and notice may be dated by processes with
  * different clocks: a notice from before the registration is better than a lost notice.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
@@ -111,7 +111,7 @@ function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Whether it waits for the notice before it, and others wait for it. */
+/** Whether it waits for the earlier notice, and later ones wait for it. */
 export function isOfStatus({ event }: NoticeRecord): boolean {
   return (STATUS_EVENTS as readonly string[]).includes(event);
 }

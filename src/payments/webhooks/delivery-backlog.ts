@@ -11,7 +11,7 @@ export interface DeliveryBacklog {
   readonly oldestMs: number;
 }
 
-/** What webhooks add to the health of a service. */
+/** The part of a service's health that webhooks add. */
 export interface WebhookHealth {
   /** Up to five accounts whose deliveries wait for their first attempt, the longest first; no matter of the service's own. */
   readonly backlog: readonly DeliveryBacklog[];

@@ -10,7 +10,7 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 /** Pauses between the starts of attempts: 1 min, 5 min, 15 min, 1 h, 6 h; six attempts in all. */
 const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
 
-/** Parts of the commit that begins a run. Of two commits that begin the same run the second is refused. */
+/** Parts of the commit that begins a run. If two commits begin the same run, the second is refused. */
 export interface BegunRun {
   readonly start: StartRequest;
   readonly write: WebhookWrite;

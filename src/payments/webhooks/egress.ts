@@ -2,7 +2,7 @@
 import type { Clock } from "../../core/runtime.ts";
 import { proxyTrouble } from "./sending/proxy-tunnel.ts";
 
-/** What webhooks add to a diagnosis. */
+/** The part of a diagnosis that webhooks add. */
 export interface WebhookDiagnosis {
   /** The egress proxy of webhooks; null where webhooks leave without a proxy. */
   readonly egress: {

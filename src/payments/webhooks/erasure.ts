@@ -1,4 +1,4 @@
-/** What webhooks keep that names people, and whether an erasure has to wait for them. */
+/** Personal data of webhooks, and whether an erasure has to wait for them. */
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
 import type { ModuleErasure } from "../frame/open-module.ts";
 import { DELETED, webhookListChange } from "./webhook-list.ts";

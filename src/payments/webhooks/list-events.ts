@@ -106,7 +106,7 @@ export async function listTransactionEvents(
   const ordered = order === "asc" ? notices : notices.toReversed();
   const start = startingAfter === undefined ? 0 : ordered.findIndex(({ id }) => id === startingAfter) + 1;
   if (startingAfter !== undefined && start === 0) throw notInList("event");
-  // What is not serialised yet will be, into the same text.
+  // A body that is not serialised yet will have the same text.
   const bodyOf = (notice: NoticeRecord): string => notice.body ?? noticeBody(noticeOf(notice, view, assets));
   return pageOf(
     ordered.slice(start).map((notice) => eventBody(notice, bodyOf(notice))),

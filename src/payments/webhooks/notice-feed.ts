@@ -26,9 +26,9 @@ interface NoticeFeedParts {
 const LOOK_MS = 1_000;
 
 /**
- * A row has its place from when it is written, and is seen once it is committed: one may come up before others that were seen.
- * A commit takes less time than this, but for one that waits for a lock: the rows of this time are read again. Who must miss
- * none takes a webhook.
+ * A row has its place from when it is written, and is seen once it is committed: a row may appear before rows that a reader
+ * has seen. A commit takes less time than this, but for one that waits for a lock: the rows of this time are read again. A
+ * webhook suits a reader who must miss nothing.
  */
 const REREAD_MS = 5_000;
 
@@ -41,7 +41,7 @@ interface Subscriber {
 
 /** How far the list was told to those who listen. */
 interface FeedPlace {
-  /** No row comes up before this one any more; null before the first row of the table. */
+  /** No new row appears before this row; null before the first row of the table. */
   cursor: AnnouncementRecord | null;
   /** The rows behind the cursor that were seen, and when. */
   readonly seen: Map<string, number>;
@@ -144,7 +144,7 @@ export class NoticeFeed {
         await this.#lookOnce();
       }
     } catch (err) {
-      // What a stop cuts off has not failed.
+      // Work that a stop cuts off has not failed.
       if (this.#running === null && err instanceof StorageUnusable) return;
       this.#parts.log.error({ err }, "notices could not be read for those who subscribed; read again");
     } finally {
@@ -162,7 +162,7 @@ export class NoticeFeed {
     this.#moveOn(place, rows);
   }
 
-  /** Begins behind the newest rows. Those that `isTold` names are not told. Null where nobody waits for it any more. */
+  /** Begins behind the newest rows. Notices that `isTold` names are left out. Null where nobody waits for it any more. */
   async #begin(isTold: (row: AnnouncementRecord) => boolean): Promise<FeedPlace | null> {
     const { storage, clock } = this.#parts;
     const pauses = this.#pauses;

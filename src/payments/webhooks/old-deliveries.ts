@@ -1,4 +1,4 @@
-/** What of webhooks goes with an old notice: its place in the list of events, its deliveries and their attempts. */
+/** The dependents of an old notice: its place in the list of events, its deliveries and their attempts. */
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { GoesWithNotice } from "../frame/retention/old-notices.ts";
 import { archivedRows, type ArchivedRow, type Removal } from "../frame/retention/removal.ts";

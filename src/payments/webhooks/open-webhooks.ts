@@ -1,4 +1,7 @@
-/** What webhooks bring to a service: what sends, what announces, what is told beside the steps, and the calls of their owners. */
+/**
+ * The parts of webhooks in a service: what sends, what announces, what is told beside the steps, and the calls of their
+ * owners.
+ */
 import { StartRefused } from "../frame/secrets/bind-database.ts";
 import { MAINNET_GENESIS } from "../frame/assets/assets.ts";
 import type { OpeningDeps, OpenModule, ModuleWork } from "../frame/open-module.ts";

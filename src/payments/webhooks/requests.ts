@@ -15,7 +15,7 @@ const secret = z
     "Notices are signed with it. It is never answered. Printable ASCII; behind `whsec_` base64 of at least 16 bytes.",
   );
 
-/** What a webhook may be told. */
+/** The notices that a webhook may get. */
 export const noticeEvent = z.enum(NOTICE_EVENTS);
 
 /** POST /v1/webhooks. */

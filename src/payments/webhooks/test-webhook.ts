@@ -93,7 +93,7 @@ const NO_QUOTE = `quote_${"0".repeat(32)}`;
 const PRIVATE = { mode: "private", signature: null } as const;
 const FINAL = { blockTime: 0, fee: "0.000005" };
 
-/** What a sample of each event has in its own way; a block time is that of the sample. */
+/** The own fields of each event's sample; a block time is that of the sample. */
 const SAMPLES: Readonly<
   Record<NoticeEvent, Partial<Notice["data"]> & { readonly status: Notice["data"]["status"] }>
 > = {

@@ -1,4 +1,4 @@
-/** What webhooks add to the calls of a service, for callers. */
+/** The calls of webhooks for callers of a service. */
 import type { Answer, RequestOptions } from "../frame/accounts/answer-once.ts";
 import type { Caller } from "../frame/accounts/caller.ts";
 import type { ModuleEngine } from "../frame/module-engine.ts";
@@ -83,8 +83,8 @@ export interface WebhookCalls {
   ): Promise<Answer<DeliveryBody>>;
   /**
    * Sends once more whatever happened since then, is subscribed to, and was not delivered, also what was never tried
-   * because the webhook was disabled: oldest first, at most 250 at a time. What is still being tried is left alone. Throws
-   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
+   * because the webhook was disabled: oldest first, at most 250 at a time. Deliveries that are still tried are left alone.
+   * Throws `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
    */
   recoverWebhook(
     caller: Caller,
@@ -98,7 +98,7 @@ export interface WebhookCalls {
   ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
 }
 
-/** Those that ask the storage. */
+/** Calls that read or write the storage. */
 export type AskedWebhookCalls = Omit<WebhookCalls, "subscribe">;
 
 /** Dependencies of the calls. */

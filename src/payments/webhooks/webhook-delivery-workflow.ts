@@ -39,7 +39,7 @@ export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDelivery
   const parts = { ...given, sealing: keepingOpened(given.sealing) };
   return workflow(webhookDelivery)<WebhookTables>({
     version: 1,
-    // Its row and the attempts tell all that matters of one that is over.
+    // The row and the attempts of an ended delivery tell everything.
     keepEnded: false,
     effects: {
       attempt: {

@@ -90,7 +90,7 @@ export async function ownWebhook(
   return webhook;
 }
 
-/** What all use cases about webhooks share; made once for each service. */
+/** The parts that all use cases about webhooks share; made once for each service. */
 export interface WebhookContext extends Pick<ServiceContext<WebhookStorage>, "storage" | "clock" | "random"> {
   readonly sealing: SecretBox;
   readonly delivery: DeliveryClient;

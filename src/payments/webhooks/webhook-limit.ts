@@ -7,7 +7,7 @@ import type { WebhookStorage } from "./webhook-storage.ts";
 /** At a time, by tier. */
 export const MAX_WEBHOOKS: Readonly<Record<Tier, number>> = { free: 3, pro: 10, enterprise: 50 };
 
-/** What webhooks add to an account. */
+/** The part of an account that webhooks add. */
 export const webhookAccountFields = {
   webhooks: z.object({ limit: z.int(), current: z.int() }).describe("Registered webhooks."),
 };

@@ -1,4 +1,7 @@
-/** What an announcement reads again and again: the webhooks of an account, by version, and what never changes of its transaction. */
+/**
+ * The facts that announcements read again and again: the webhooks of an account, by version, and what never changes of its
+ * transaction.
+ */
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 import type { WebhookRecord } from "./tables.ts";
 import type { WebhookContext } from "./webhook-fields.ts";
@@ -21,7 +24,7 @@ export async function readWebhookList(
   return { webhooks, unchanged: { table: "webhookLists", id: accountId, expectVersion } };
 }
 
-/** What is kept of a deleted webhook leads nowhere and signs nothing. */
+/** The remains of a deleted webhook lead nowhere and sign nothing. */
 export const DELETED = { url: "", sealedSecret: null, previousSealedSecret: null, previousUntil: null };
 
 /** Belongs to each commit that changes a webhook of the account. Refused where another change came first. */

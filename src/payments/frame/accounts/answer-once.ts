@@ -15,12 +15,12 @@ export interface RequestOptions {
   readonly fingerprint?: string;
   /** Told how an account stands with a limit once this request was counted. */
   readonly onLimit?: (standing: LimitStatus) => void;
-  /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
+  /** Told once that the request is no replay, before anything is decided. An exception refuses the request. */
   readonly onNew?: () => void;
-  /** Told that the request is a replay, before anything is kept of it. What it throws refuses the request. */
+  /** Told that the request is a replay, before anything is kept of it. An exception refuses the request. */
   readonly onReplay?: () => Promise<void>;
   /**
-   * Told how many addresses a quote asks about, before anybody is asked, also when the quote is refreshed. What it throws
+   * Told how many addresses a quote asks about, before anybody is asked, also when the quote is refreshed. An exception
    * refuses the request.
    */
   readonly onParties?: (count: number) => void;
@@ -153,7 +153,7 @@ class KeyedRequest<Body> {
     return said.answer;
   }
 
-  /** What the request was granted without this key, which is kept under the key from now on. */
+  /** The answer that the request got without this key; it is kept under the key from now on. */
   async #grantedText(): Promise<string | null> {
     const body = (await this.#asked.granted?.()) ?? null;
     if (body === null) return null;

@@ -47,8 +47,8 @@ export async function writeKey(
 }
 
 /**
- * What the checksum tells without a look-up: `wrong` is a typo, or a key that nobody has issued; `right` only the database's
- * secret makes; `nothing` where anybody can compute the checksum, or that secret does not open.
+ * The verdict of the checksum, without a look-up: `wrong` is a typo, or a key that nobody has issued; `right` only the
+ * database's secret makes; `nothing` where anybody can compute the checksum, or that secret does not open.
  */
 export type ChecksumStatus = "wrong" | "right" | "nothing";
 

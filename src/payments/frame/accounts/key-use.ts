@@ -1,4 +1,4 @@
-/** What one process remembers of the use of keys: when each was last used, and which were refused. */
+/** Memory of one process about the use of keys: when each was last used, and which were refused. */
 import { commitOne } from "../../../../storage/decided.ts";
 import { type Clock, type Logger, elapsed } from "../../../core/runtime.ts";
 import type { FrameStorage } from "../frame-storage.ts";
@@ -54,7 +54,10 @@ interface RefusedKey {
   readonly key: ApiKeyRecord | null;
 }
 
-/** Refused keys by the hash of their secret, so that a program that goes on using one costs no look-ups. What refuses a key stays: its end, its environment, its addresses. */
+/**
+ * Refused keys by the hash of their secret, so that a program that goes on using one costs no look-ups. The reason for a
+ * refusal stays: its end, its environment, its addresses.
+ */
 export class RefusedKeyCache {
   readonly #clock: Clock;
   readonly #keys = new Map<string, RefusedKey>();

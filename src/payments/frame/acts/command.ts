@@ -3,11 +3,13 @@ import { z } from "zod";
 import type { Address } from "../../../core/address.ts";
 import type { ActContext } from "../intake/rules.ts";
 
-/** What a person decides about a matter, or about an order of private mode. */
+/** A person's decision about a matter, or about an order of private mode. */
 export type ResolveCommand =
   /** A task is tried again at once; what an order is to send is tried again, at what it and rent cost now. */
   | { readonly action: "retry" }
-  /** A dead letter is removed; a matter that asks for nothing more is over. What waits for a dead letter waits for good. */
+  /**
+   * A dead letter is removed; a matter that asks for nothing more is over. Tasks behind a removed dead letter wait for good.
+   */
   | { readonly action: "drop" }
   /** An unprovable transaction fails, on the operator's word that it never landed. */
   | { readonly action: "writeOff" }
@@ -21,9 +23,9 @@ export type ResolveCommand =
   | { readonly action: "decline" }
   /** The recipients of this group are given up. A payment of it that is out may still land: then they are paid. */
   | { readonly action: "foreclose"; readonly chunk: number }
-  /** What is not decided is given up as by `decline` or `foreclose`, and what is missing is written off. */
+  /** Undecided parts are given up as by `decline` or `foreclose`, and missing money is written off. */
   | { readonly action: "conclude" }
-  /** What is there of an asset, the order's own by default, goes to this address, which the host's screening must accept. */
+  /** The funds of an asset, the order's own by default, go to this address, which the host's screening must accept. */
   | { readonly action: "refundTo"; readonly address: string; readonly asset?: string | undefined }
   /** Money of the service's assets in other token accounts of the address is brought to where it counts. */
   | { readonly action: "collect" }
@@ -38,7 +40,7 @@ export function isOrderCommand(command: { readonly action: string }): command is
   return !["drop", "writeOff", "settle"].includes(command.action);
 }
 
-/** What a second person knows of it: the request may have changed since. */
+/** The request as a second person has read it: the request may have changed since. */
 export interface Approval {
   /** The receiver of the money, for a command that names one. */
   readonly address?: string | undefined;

@@ -1,4 +1,4 @@
-/** What a module says of a transaction whose personal data is to be erased. */
+/** The verdict of a module on a transaction whose personal data is to be erased. */
 export interface ErasureCheck {
   /** Instances of the transaction besides its own. */
   readonly instances: readonly string[];

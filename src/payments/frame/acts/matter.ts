@@ -13,9 +13,9 @@ export type MatterKind =
   | "fee_left_out"
   /** Recipients were paid by another copy after the order had ended here. */
   | "paid_after_end"
-  /** What is to be sent costs more than was reserved for it, or rent has more than doubled. */
+  /** The transfer costs more than its reserve, or rent has more than doubled. */
   | "waiting_for_funds"
-  /** What goes back bears its cost in tokens, and no price is known. */
+  /** The refund bears its cost in tokens, and no price is known. */
   | "waiting_for_price"
   /** The chain does not show what became of a transaction. */
   | "unprovable"
@@ -37,7 +37,7 @@ export type MatterKind =
   | "unexplained"
   /** Something is watched, and for too long nothing was read about it. */
   | "stuck_watch"
-  /** What an order sends has not landed for an hour, or has failed three times. */
+  /** A transfer of an order has not landed for an hour, or has failed three times. */
   | "stuck_payment"
   /** An endpoint has refused every read for minutes because it is asked too often. */
   | "rate_limited"
@@ -95,7 +95,7 @@ export function matterKey({ id, kind }: Pick<FoundMatter, "id" | "kind">): strin
   return id.slice(kind.length + 1);
 }
 
-/** What ids of tokens that do not count where they lie begin with: their source shares its kind with what was noted. */
+/** The beginning of ids for tokens that do not count in their account: their source shares its kind with what was noted. */
 const TOKENS = matterId("unexplained", "tokens@");
 
 export function uncountedTokensId(order: string): string {

@@ -61,7 +61,7 @@ export async function shortageOf(
   return shortageIn(await fundsOf(ledger, wallet), assets, wallet);
 }
 
-/** What a wallet holds that bears on a payment, at commitment confirmed. */
+/** The funds of a wallet that bear on a payment, at commitment confirmed. */
 export async function fundsOf(
   ledger: Pick<Ledger, "funds">,
   { sender, give }: Pick<PayingWallet, "sender" | "give">,

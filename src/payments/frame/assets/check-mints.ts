@@ -37,7 +37,7 @@ interface Problem {
 async function problemsOf(ledger: Ledger, stablecoins: readonly Token[]): Promise<readonly Problem[]> {
   const addresses = stablecoins.map(({ mint }) => mint);
   const facts = await ledger.mints(addresses);
-  // What stands there instead is asked only where something is wrong.
+  // The account at a wrong mint is read only after a fault.
   const kinds = facts.includes(null) ? await ledger.accountKinds(addresses) : [];
   return stablecoins.flatMap(({ symbol, mint, decimals }, index): Problem[] => {
     const found = facts[index] ?? null;

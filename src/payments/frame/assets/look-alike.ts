@@ -1,7 +1,7 @@
 /** Tells symbols that look like the symbol of an asset: the maker of a mint may give it any symbol. */
 import type { Assets } from "./assets.ts";
 
-/** What letters of ASCII are taken for others. A character beyond ASCII is taken for any: no list of look-alikes is whole. */
+/** Letters of ASCII that are taken for others. A character beyond ASCII is taken for any: no list of look-alikes is whole. */
 const TAKEN_FOR: Readonly<Record<string, string>> = { o: "o0", l: "l1i|!", s: "s5$", c: "c(", u: "uv" };
 
 /** Whether the symbol can be taken for that of an asset: in any case and width, with accents, dots or gaps. */

@@ -10,7 +10,7 @@ export const WRAPPED_SOL = "wSOL";
 export interface MintSum {
   readonly mint: string;
   readonly amount: bigint;
-  /** Of a mint that is none of the assets; null while unknown. */
+  /** For a mint that is none of the assets; null while unknown. */
   readonly decimals: number | null;
 }
 

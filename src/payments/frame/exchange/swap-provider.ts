@@ -10,8 +10,8 @@ import type { Token } from "../assets/assets.ts";
 /**
  * A source of swaps. `deskProvider` trades out of the operator's own inventory. `jupiterProvider` quotes from a market and
  * hands over what the market has built; it has no `direct`, since a stranger's transaction cannot begin with our marker,
- * and so serves wallet mode only. Whatever a provider answers, a swap is settled by the chain alone: its identity is the
- * user's signature, and it has succeeded when that is finalized, and failed when it is proved dead.
+ * and so serves wallet mode only. The chain alone settles a swap, whatever a provider answers: its identity is the user's
+ * signature, and it has succeeded when that is finalized, and failed when it is proved dead.
  */
 export interface SwapProvider {
   /** The name in log lines. */
@@ -128,7 +128,7 @@ export interface Swapper {
   queueOf(wanted: Pick<WantedSwap, "give" | "get">): string | null;
   /**
    * The price now. Throws `PaymentError` INSUFFICIENT_LIQUIDITY with the `available` amount, in whole units of `get`,
-   * when the provider has too little. Any other error means that the provider is unavailable.
+   * when the provider has too little. Every other error says that the provider is unavailable.
    */
   offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer>;
   /**

@@ -13,7 +13,7 @@ export interface NoticeRecipient {
   readonly status?: "paid" | "unpaid";
 }
 
-/** What a transaction is about: the same in each answer and notice of it, from the first to the last. */
+/** The terms of a transaction: the same in each answer and notice of it, from the first to the last. */
 export interface TransactionFacts {
   /** Wallet address, base58. In private mode where refunds go, whoever has deposited. */
   readonly sender: string;
@@ -56,7 +56,7 @@ export interface Notice {
     readonly reference: string | null;
     /** Event `transaction.deposit_received` only: the finalized sum of the order's asset, a decimal string. */
     readonly received?: string;
-    /** Event `transaction.deposit_received` only: what the deposit lacked then, "0" once it is complete. */
+    /** Event `transaction.deposit_received` only: the missing part of the deposit at that time, "0" once it is complete. */
     readonly remaining?: string;
   };
 }

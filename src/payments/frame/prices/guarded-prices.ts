@@ -12,8 +12,8 @@ const priceBounds = optionsWith({
   maxAgeMs: z.number().int().min(1_000).max(3_600_000).default(60_000),
   /**
    * How far a price may be off the last accepted one of the same two assets, in hundredths of a percent, 10 to 5,000.
-   * What is further off is refused until the source is back within the bound, or until the last accepted price is an
-   * hour old. The memory is each process's own: a restart accepts the next price as it is. Default 1,000 (10 %).
+   * A price further off is refused until the source is back within the bound, or until the last accepted price is an hour
+   * old. The memory is each process's own: a restart accepts the next price as it is. Default 1,000 (10 %).
    */
   maxDeviationBps: z.number().int().min(10).max(5_000).default(1_000),
 });

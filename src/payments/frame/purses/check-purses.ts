@@ -21,7 +21,7 @@ interface PurseCheck {
   readonly treasury: Address;
   /** Lamports, null without a limit. */
   readonly mostSpentPerDay: bigint | null;
-  /** What a send reserves of the sponsor, in lamports. */
+  /** The sponsor's reserve for a send, in lamports. */
   readonly dearestSend: () => Promise<bigint>;
 }
 

@@ -1,4 +1,4 @@
-/** What the desk holds: the wallet that a provider of the service's own swaps out of. */
+/** The inventory of the desk: the wallet that a provider of the service's own swaps out of. */
 import type { Address } from "../../../core/address.ts";
 import type { RoutingLedger } from "../../../ledger/routing.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";

@@ -16,7 +16,7 @@ export interface PurseBody {
   readonly address: string;
   /** The asset's symbol. */
   readonly asset: string;
-  /** Finalized. Of the desk's SOL without what keeps its account alive. */
+  /** Finalized. The desk's SOL is counted without the rent of its account. */
   readonly balance: string;
   /** Promised to open orders, quotes and swaps under way. */
   readonly reserved: string;
@@ -159,7 +159,7 @@ interface LowPurse {
   readonly since: number;
 }
 
-/** What the purses held when they were last read. */
+/** The funds of the purses at their last reading. */
 export interface PurseReading {
   /** ISO 8601 in UTC. */
   readonly readAt: string;

@@ -15,7 +15,7 @@ export interface ReservationState {
 
 const PAGE = 500;
 
-/** What promises are read from. */
+/** The source of promises. */
 export type PromiseReads = Pick<FrameStorage, "reserved" | "lapsing" | "reservation">;
 
 /** `except` are reservations that are given back in the same commit, and so do not count. */

@@ -25,17 +25,17 @@ interface ReservedOrder {
   readonly caller: Pick<Caller, "accountId" | "tier">;
   /** The most that the order may cost the sponsor. */
   readonly amount: bigint;
-  /** What the sponsor holds. */
+  /** The funds of the sponsor. */
   readonly held: bigint;
-  /** What the sponsor may spend within 24 hours; null without a limit. */
+  /** The most that the sponsor may spend within 24 hours; null without a limit. */
   readonly mostPerDay: bigint | null;
   readonly createdAt: number;
 }
 
 /**
  * Two rows, each refused if there is no room: the order's of what the sponsor holds and may spend in a day, and its share of
- * what the account may have waiting, rounded down. What is signed counts as spent in the day beside the reservation until the
- * order rests: the limit of a day is never exceeded, but may be reached early.
+ * what the account may have waiting, rounded down. A signed cost counts as spent in the day, beside the reservation, until
+ * the order rests: the limit of a day is never exceeded, but may be reached early.
  */
 export async function reserveOrder(
   storage: Pick<FrameStorage, "spent">,

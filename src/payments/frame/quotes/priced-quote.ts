@@ -81,7 +81,7 @@ export function readSwap({ swap }: Pick<QuoteRecord, "swap">): QuotedSwap | null
   return { ...stored, unsigned: { ...unsigned, message }, ticket: ticket?.slice(TICKET.length) ?? null };
 }
 
-/** What a quote costs, in base units of what its fee is paid in. */
+/** The cost of a quote, in base units of its fee's asset. */
 export type QuoteFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">;
 
 /** The addresses that are paid, in their order; null while they are open. */

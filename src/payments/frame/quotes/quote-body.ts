@@ -22,7 +22,7 @@ export type ShownQuoteBody = Immutable<z.output<typeof shownQuote>>;
 /** The answer to a refresh of a quote: the quote's own four fields and what else changed. @interface */
 export type RefreshedQuoteBody = Immutable<z.output<typeof refreshedQuote>>;
 
-/** What is told when a quote is made or refreshed, and not again. */
+/** The facts that are told once, when a quote is made or refreshed. */
 type ToldOnce = Pick<QuoteBody, "warnings"> & Pick<PricedQuote, "transaction">;
 
 export function refreshedBody(assets: Assets, quote: QuoteRecord, told: ToldOnce): RefreshedQuoteBody {
@@ -103,8 +103,8 @@ function least(assets: Assets, { outputMint, minOutputAmount }: QuoteRecord): st
 }
 
 /**
- * Returns the quote, or throws `INVALID_QUOTE` with the first reason why it cannot stand behind this transaction. Who is
- * paid how much is judged by `checkShares`.
+ * Returns the quote, or throws `INVALID_QUOTE` with the first reason why it cannot stand behind this transaction.
+ * `checkShares` judges the payees and their amounts.
  */
 export function checkQuote(
   quote: QuoteRecord | null,

@@ -72,8 +72,8 @@ interface SignedPrice {
 }
 
 /**
- * For a transaction that its sender signs: warns of what its wallet lacks at this price. The wallet is read at once, beside
- * those of the other parties.
+ * For a transaction that its sender signs: warns of funds that its wallet lacks at this price. The wallet is read at once,
+ * beside those of the other parties.
  */
 export async function warnOfShortage(
   { ledger, assets }: PartyDeps,

@@ -14,7 +14,7 @@ const fees = named(
     .describe("In whole units of `feeAsset`."),
 );
 
-/** What may still change until the quote is used. */
+/** Facts that may still change until the quote is used. */
 export const quoteWarning = named(
   "QuoteWarning",
   z.object({

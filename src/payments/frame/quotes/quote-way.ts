@@ -4,7 +4,7 @@ import type { Token } from "../assets/assets.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { QuoteWarning } from "./quote-parties.ts";
 
-/** What is given, what is got for it, and when. */
+/** The assets and amounts on both sides, and the time. */
 export interface PricedPair {
   readonly give: Token;
   readonly get: Token;

@@ -34,13 +34,13 @@ const REFRESH_GRACE_MS = 10 * 60_000;
 
 interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly FrameWrite[]) => Promise<boolean>;
-  /** Of every way to pay that is on. */
+  /** The pricing of every way to pay that is on. */
   readonly ways: readonly QuoteWay[];
   readonly intake: IntakeCheck;
   readonly amounts: Pick<AmountLimitCheck, "refuseTooLarge">;
 }
 
-/** Who asks for a quote, and how. */
+/** The caller of a quote, and the manner of the request. */
 interface Request {
   readonly caller: Caller;
   readonly options: RequestOptions;

@@ -6,8 +6,8 @@ import { durationOption, type Duration } from "../../../core/duration.ts";
 export interface KeepOptions {
   /**
    * Wallet transactions (send, payroll) after their last step, with recipients, signed bytes, quote, history, notices and
-   * deliveries. Only where their end is proven by the chain or nothing was sent: what was given up as expired stays. What the
-   * service signed itself stays too: swaps are what the chain is compared with. At least 7 days.
+   * deliveries. Only where their end is proven by the chain or nothing was sent: what was given up as expired stays. Bytes
+   * that the service has signed itself stay, too: swaps are what the chain is compared with. At least 7 days.
    */
   readonly transactions?: Duration | undefined;
   /**

@@ -16,7 +16,9 @@ export function canGo({ status, attention }: TransactionRecord): boolean {
   return attention === null && isFinalStatus(status);
 }
 
-/** What stays of signed bytes. An order that is brought back begins its transfers anew, under the same ids. */
+/**
+ * The rest of signed bytes after their removal. An order that is brought back begins its transfers anew, under the same ids.
+ */
 export function forgotten({ id }: Pick<AttemptRecord, "id">): FrameWrite {
   return { table: "attempts", id, set: { bytes: NOTHING, legs: null, transfer: null } };
 }

@@ -5,7 +5,7 @@ import type { LeavingParts } from "./leaving.ts";
 import type { OldRowRule } from "./old-rows.ts";
 import { archivedRows, isOver, type Removal } from "./removal.ts";
 
-/** What goes with a notice that was made before `until`; null while it has to stay. */
+/** The dependents of a notice from before `until`; null while it has to stay. */
 export type GoesWithNotice = (notice: NoticeRecord, until: number) => Promise<Removal | null>;
 
 interface NoticeParts {

@@ -1,9 +1,9 @@
-/** Rows that go once they are old: a rule for each table, and one way in which all of them are looked at. */
+/** Rows that go once they are old: a rule for each table, and one sweep for all tables. */
 import type { EngineStorage } from "../../../../storage/storage.ts";
 import { timeOfId } from "../ids.ts";
 import { carryOut, type Removal, type RemovingParts } from "./removal.ts";
 
-/** A row that may go with all that belongs to it. What is in `before` goes first, in commits of its own. */
+/** A row that may go with its dependents. The rows in `before` go first, in commits of their own. */
 export interface Leaving {
   readonly before: readonly Removal[];
   readonly removal: () => Promise<Removal>;
@@ -12,7 +12,7 @@ export interface Leaving {
 /** Why a row is kept: it always stays, or may be old enough later. */
 export type Kept = "stays" | "later";
 
-/** What a table lets go, and when. */
+/** The rows of a table that may go, and the time. */
 export interface OldRowRule<R extends { readonly id: string }> {
   readonly name: string;
   /** Milliseconds; null where its rows are kept for good. */
@@ -42,7 +42,7 @@ export function oldRows<R extends { readonly id: string }>(
   return { name: rule.name, keepMs: rule.keepMs, batches: (until) => oldest.batches(until) };
 }
 
-/** So few that what others ask meanwhile waits for a few reads. With 32 a batch kept sends waiting for a second. */
+/** A small batch, so that other callers wait for a few reads only. With 32 a batch kept sends waiting for a second. */
 const PAGE = 8;
 
 /** A row that always stays is looked at once in the life of a process, so what is kept for good costs later passes nothing. */
@@ -78,7 +78,7 @@ class OldestRowReader<R extends { readonly id: string }> {
   }
 }
 
-/** Those that are gone. All of a page together: the commits of many at once, and not the round trips of one after another. */
+/** The removed rows. All of a page together: the commits of many at once, and not the round trips of one after another. */
 async function removed(
   parts: RemovingParts<EngineStorage>,
   looked: readonly (Leaving | Kept)[],

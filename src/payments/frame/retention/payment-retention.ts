@@ -12,7 +12,7 @@ import type { OldRows } from "./old-rows.ts";
 
 interface RetentionOptions {
   readonly keep: CheckedKeepOptions;
-  /** What each module lets go, in the order of a pass. */
+  /** The rules of each module, in the order of a pass. */
   readonly rows: readonly OldRows[];
 }
 

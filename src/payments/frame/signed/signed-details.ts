@@ -1,4 +1,4 @@
-/** What the bytes that a caller has signed tell of their transaction. */
+/** The content of a transaction that a caller has signed. */
 import type { TransactionDetails, RecipientOutcome } from "../transactions/transaction-mode.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 

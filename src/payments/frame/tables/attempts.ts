@@ -31,7 +31,7 @@ export const attempts = ownTable("attempts", {
     createdAt: "integer",
     /** When an endpoint took the bytes of a transfer; null before, and for a caller's bytes. */
     takenAt: "integer?",
-    /** What its landing moves, for a transfer; null for a caller's bytes. */
+    /** The moves of a transfer's landing; null for a caller's bytes. */
     legs: column<readonly AttemptLeg[] | null>("json?"),
     /** Lamports that a transfer's bytes bid for their place in a block. */
     bid: "amount?",

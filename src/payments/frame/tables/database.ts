@@ -1,4 +1,4 @@
-/** Facts about the database as a whole: the chain that it belongs to, and what else there is one of. */
+/** Facts about the database as a whole: its chain, and singletons. */
 import { ownTable } from "../../../../storage/table.ts";
 import { rowOf, type TableReader } from "./read.ts";
 

@@ -96,7 +96,7 @@ export const limitReads = (read: TableReader) => ({
     const ofScope = { table: volumes, index: "ofScope", equals: { scope }, after: [since] } as const;
     return (await read.tally({ ...ofScope, sum: "amount" })).total;
   },
-  /** What was counted for transactions, by the ids of the rows, in any order; unknown ones are left out. */
+  /** The amounts that were counted for transactions, by ids, in any order; unknown ones are left out. */
   volumes: (ids: readonly string[]) => rowsOf(read, volumes, ids),
   async reserved(resource: string): Promise<bigint> {
     return (await read.tally(openOf(resource))).total;
@@ -120,12 +120,12 @@ export const limitReads = (read: TableReader) => ({
     const after = lapsesAt === null ? {} : { after: [lapsesAt, id] };
     return read.find({ table: reservations, index: "lapsing", equals: { resource }, ...after, limit });
   },
-  /** What a purse has spent after `since`, in base units. */
+  /** The spending of a purse after `since`, in base units. */
   async spent(purse: string, since: number): Promise<bigint> {
     const ofPurse = { table: spendings, index: "ofPurse", equals: { purse }, after: [since] } as const;
     return (await read.tally({ ...ofPurse, sum: "amount" })).total;
   },
-  /** What one set of signed bytes costs a purse. */
+  /** The cost of one set of signed bytes for a purse. */
   spending: (id: string) => rowOf(read, spendings, id),
   /** Gates by their ids, in any order; absent ones are left out. */
   gates: (ids: readonly string[]) => rowsOf(read, gates, ids),

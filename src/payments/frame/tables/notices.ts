@@ -36,7 +36,7 @@ export const untoldEvents = ownTable("untoldEvents", {
     id: "text",
     transactionId: "text",
     event: column<Exclude<NoticeEvent, StatusEvent>>("text"),
-    /** What it tells of where the commit knows it, such as a refund. */
+    /** The details of the event that its commit knows, such as a refund. */
     subject: "text?",
   },
 });

@@ -211,7 +211,7 @@ export const orderReads = (read: TableReader) => ({
     read.find({ table: transactions, index: "key", after: [after], limit }),
 });
 
-/** Asks for all of them in one turn. */
+/** Asks for all facts in one turn. */
 export async function transactionViews(
   read: TableReader,
   ids: readonly string[],

@@ -20,9 +20,9 @@ import { checkRefund } from "./refunds.ts";
 import { modeOf, type CreatedBody, type TransactionMode, type TransactionWay } from "./transaction-mode.ts";
 import { isSameTransaction } from "../../../ledger/wire-format.ts";
 
-/** Who takes transactions and shows them again. */
+/** The modules that take transactions and show them again. */
 interface TransactionAcceptanceParts<Body extends CreatedBody> extends ServiceContext {
-  /** Those that are on. */
+  /** The modes that are on. */
   readonly ways: readonly TransactionWay<Body>[];
   readonly modes: readonly TransactionMode<Body>[];
   readonly intake: IntakeCheck;
@@ -151,8 +151,8 @@ function hashOf(request: TransactionRequest): string {
 }
 
 /**
- * What this very request was granted, for a client that has lost the answer or has not waited for it; null for a new request.
- * It is the original answer, not the present state of the transaction.
+ * The stored answer of this very request, for a client that has lost the answer or has not waited for it; null for a new
+ * request. It is the original answer, not the present state of the transaction.
  */
 async function grantedBefore<Body extends CreatedBody>(
   { storage, modes }: Pick<TransactionAcceptanceParts<Body>, "storage" | "modes">,

@@ -3,7 +3,7 @@ import { PaymentError } from "../../../errors/errors.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { Caller } from "../accounts/caller.ts";
 
-/** So long after its reader has last read, another export takes its place: a connection that hangs shuts nobody out. */
+/** After this time without a read, another export takes its place: a connection that hangs shuts nobody out. */
 const IDLE_SECONDS = 60;
 
 /** The place of an export that is being read. */

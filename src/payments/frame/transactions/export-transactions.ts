@@ -22,10 +22,10 @@ interface Money {
 /** A sum of a transaction. */
 interface Sum extends Money {
   readonly kind: "payment" | "fee" | "refund" | "cost" | "excess";
-  /** Who got it; absent for fees and costs. */
+  /** The receiver of the sum; absent for fees and costs. */
   readonly address?: string;
   readonly signature: string | null;
-  /** What a payment has brought its recipient. */
+  /** The amount that a payment has brought its recipient. */
   readonly brought?: Money;
 }
 
@@ -47,7 +47,7 @@ export async function exportTransactions(
   return linesOf(deps, caller.accountId, { ...asked, place: places.take(caller) });
 }
 
-/** What is exported, and the account's place for it. */
+/** The rows of the export, and the account's place for it. */
 interface Exported extends z.output<typeof exportQuery> {
   readonly place: ExportPlace;
 }
@@ -59,7 +59,7 @@ async function* linesOf(
 ): AsyncGenerator<string, void, undefined> {
   const time = by === "final" ? "finalAt" : "createdAt";
   try {
-    // No id is empty, so that all of this very time lies behind.
+    // The empty id comes before every other, so that rows of this time are included.
     let after: readonly [number, string] | null = [Date.parse(from), ""];
     let lines = [lineOf(Object.keys(CELLS))];
     let count = 0;
@@ -105,14 +105,14 @@ function sumsOf(view: DetailedTransaction, assets: Assets): readonly Sum[] {
   return [...paidBy(view, assets), fee, ...returned].filter(({ amount }) => amount > 0n);
 }
 
-/** What the paid recipients were given, in what was given for it. */
+/** The amounts of the paid recipients, in the asset that was given. */
 function paidBy({ transaction, recipients, details }: DetailedTransaction, assets: Assets): readonly Sum[] {
   const asset = assetOf(transaction.inputMint, assets);
   const output = assetOf(transaction.outputMint, assets);
   return recipients.flatMap((share): readonly Sum[] => {
     const { status, signature } = details.outcomeOf(share);
     if (status !== "paid") return [];
-    // A swap has one recipient, who is given all of it.
+    // A swap has one recipient, who gets the whole amount.
     const amount = transaction.type === "swap" ? details.given : share.amount;
     const brought = { asset: output, amount: share.amount };
     return [{ kind: "payment", asset, amount, address: share.address, signature, brought }];

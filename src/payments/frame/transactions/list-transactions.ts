@@ -10,7 +10,7 @@ import { transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time; one more than a page holds. Between two times others have a turn. */
 const ROWS_AT_A_TIME = 101;
-/** So many rows are looked through for one page: a filter may leave one of a million. */
+/** The most rows that one page looks through: a filter may leave one of a million. */
 const MAX_ROWS_OF_A_PAGE = 1_000;
 /** A page of payrolls, or of orders with many deposits, ends earlier, so that no answer grows to megabytes. */
 const MAX_SUMS_IN_A_PAGE = 2_000;
@@ -55,7 +55,7 @@ export async function listTransactions(
     : { data, hasMore };
 }
 
-/** What is looked for, and from where on. */
+/** The filters, and the start of the page. */
 interface Look {
   readonly filter: Filter;
   readonly below: ListKey | null;
@@ -88,13 +88,13 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
   return { rows: found, stoppedAt: below };
 }
 
-/** Of those who pay an address the list of recipients is read first, and an order of it may be gone meanwhile. */
+/** The list of recipients is read before their transactions, so an order may be gone meanwhile. */
 const isPayeeList = (only: TransactionLookup | null): boolean => only !== null && "recipient" in only;
 
 /** Filters that a row alone fits or not, the most selective one first. */
 const OF_ROW = ["quoteId", "refundOf", "reference", "sender", "status", "type", "mode"] as const;
 
-/** Of the three assets most rows have one: that filter has no index. */
+/** Most rows have one of the three assets: that filter has no index. */
 const isFilteredOnce = ({ asset, recipient, ...filter }: Filter): boolean => {
   const given = [recipient, ...OF_ROW.map((field) => filter[field])].filter((each) => each !== undefined);
   return asset === undefined && given.length <= 1;

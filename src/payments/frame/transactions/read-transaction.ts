@@ -18,7 +18,7 @@ export interface TransactionParts {
   readonly modes: readonly TransactionMode[];
 }
 
-/** A transaction, and what its mode tells of it. */
+/** A transaction with the details of its mode. */
 export interface DetailedTransaction extends TransactionView {
   readonly details: TransactionDetails;
 }
@@ -56,7 +56,7 @@ function ownOf<View extends TransactionView>(
   return view;
 }
 
-/** Of one state, in the order given; those that are gone are left out. */
+/** Transactions of one state, in the given order; those that are gone are left out. */
 export async function detailedTransactions(
   { storage, modes }: Pick<TransactionParts, "storage" | "modes">,
   ids: readonly string[],
@@ -86,7 +86,7 @@ export async function transactionBodies(
 /** All that is shown of a transaction. */
 interface Shown extends DetailedTransaction {
   readonly assets: Assets;
-  /** Of it and of others. */
+  /** The transaction itself and its refunds. */
   readonly refunds: readonly TransactionRecord[];
 }
 
@@ -123,7 +123,7 @@ function bodyOf({ transaction, recipients, details, assets, refunds }: Shown): T
   };
 }
 
-/** What goes back in one transaction. */
+/** The refund of one transaction. */
 function refundBody(sum: RefundSum, assets: Assets): TransactionBody["refunds"][number] {
   const { to, signature, status } = sum;
   const shown = shownAmount(sum, assets);
@@ -149,7 +149,7 @@ export function recipientShare(
   return { address, amount: formatAmount(amount, assets.named(outputMint).decimals) };
 }
 
-/** What was refunded of a payment, as its owner sees it. `refunds` are those that were taken for it, oldest first. */
+/** The refunds of a payment, as its owner sees them. `refunds` are those that were taken for it, oldest first. */
 function refundedBody(
   { id, outputMint }: TransactionRecord,
   refunds: readonly TransactionRecord[],

@@ -71,7 +71,7 @@ export async function checkRefund(
   };
 }
 
-/** What its recipients were paid, in base units; null for what cannot be refunded. */
+/** The sum of the paid recipients, in base units; null for what cannot be refunded. */
 function paidBy({ transaction, recipients, details }: DetailedTransaction): bigint | null {
   const { type, status, reason, landedAfterCancel, refundOf } = transaction;
   const hasPaid = status === "completed" || reason === "PARTIAL_PAYOUT" || landedAfterCancel;

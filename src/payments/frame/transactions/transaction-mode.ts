@@ -17,10 +17,10 @@ export interface CreatedBody extends TransactionFacts {
   readonly createdAt: string;
 }
 
-/** What became of a recipient, with the signature of the transaction that pays it; null while there is none. */
+/** The outcome of a recipient, with the signature of the paying transaction; null while there is none. */
 export type RecipientOutcome = Pick<TransactionBody["recipients"][number], "status" | "signature">;
 
-/** What goes back of a mint in one transaction, in base units. */
+/** The refund of a mint in one transaction, in base units. */
 export interface RefundSum extends MintSum {
   /** Withheld for the transaction. */
   readonly cost: bigint;
@@ -29,14 +29,14 @@ export interface RefundSum extends MintSum {
   readonly status: "pending" | "paid" | "held";
 }
 
-/** What its mode tells of a transaction. */
+/** The details that a mode adds to its transaction. */
 export interface TransactionDetails {
   /** Base units of its asset; null while unknown. */
   readonly fee: bigint | null;
-  /** Of the transaction that has cost it; null where it is more than the cost of one. */
+  /** The signature of the transaction that bore the cost; null where it is more than the cost of one. */
   readonly feeSignature: string | null;
   outcomeOf(share: RecipientRecord): RecipientOutcome;
-  /** Of every transaction that pays recipients. */
+  /** The signatures of every transaction that pays recipients. */
   readonly signatures: readonly string[];
   readonly refunds: readonly RefundSum[];
   /** Base units of what was given for what the recipients got. */
@@ -50,11 +50,10 @@ export interface TransactionDetails {
 export interface TransactionMode<Body extends CreatedBody = CreatedBody> {
   readonly mode: TransactionRecord["mode"];
   /**
-   * Begins its reads at once, so that they see the state that other reads of the turn see. Null for a transaction whose own rows
-   * are gone.
+   * Begins its reads at once, so that all reads of the turn share a state. Null for a transaction whose own rows are gone.
    */
   details(ids: readonly string[]): Promise<(view: TransactionView) => TransactionDetails | null>;
-  /** The answer that made it, whatever has become of it since; null where its own rows are gone. */
+  /** The first answer, unchanged by later events; null where its own rows are gone. */
   createdBody(transaction: TransactionRecord): Promise<Body | null>;
   /** Has its chart decide whether it is too late. */
   cancel(transaction: TransactionRecord): Promise<SendResult>;

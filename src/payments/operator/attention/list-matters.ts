@@ -85,7 +85,7 @@ export interface AttentionSourceParts {
   readonly clock: Clock;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
-  /** Those that ways to pay bring. */
+  /** Matters of the ways to pay. */
   readonly sources: readonly AttentionSource[];
   readonly transactionOf: TransactionOfInstance;
   readonly purses: Pick<PurseWatch, "low">;

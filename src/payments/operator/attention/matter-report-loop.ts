@@ -173,7 +173,7 @@ function shownRow({ id, kind, transactionId, accountId, message, since }: Matter
 }
 
 const LOOK_MS = 30_000;
-/** So many new matters of each source are told in a look, if there are more; the next look tells further ones. */
+/** The most new matters of each source that one look tells; the next look tells further ones. */
 const NEW_IN_A_LOOK = 200;
 
 /** Sources of matters, and dependencies of reporting them. */

@@ -24,7 +24,7 @@ export interface GateAct<Parts, Given, Told> {
     given: Given,
     by: ActContext,
   ) => GateChange<Told> | Promise<GateChange<Told>>;
-  /** What the audit log keeps of it. */
+  /** Its details in the audit log. */
   readonly what: (given: Given) => Readonly<Record<string, unknown>>;
 }
 

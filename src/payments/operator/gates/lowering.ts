@@ -19,8 +19,8 @@ export interface WitnessCommands {
   /**
    * Believes for some minutes what is final on the word of fewer endpoints than the ledger is configured for: landings,
    * deposits, balances and markers. It holds for every process on the database, within five seconds, and ends by itself.
-   * What may give something up for good keeps the ledger's own number: that a transaction of a caller is dead. Set again,
-   * it takes the place of what was set before. Refused while as many endpoints answer as must agree: an endpoint that
+   * Decisions that may give something up for good keep the ledger's own number: that a transaction of a caller is dead. Set
+   * again, it takes the place of what was set before. Refused while as many endpoints answer as must agree: an endpoint that
    * answers wrongly is taken out of the ledger's options instead.
    */
   lowerWitnesses(

@@ -51,7 +51,7 @@ export function reconcilePurses(
 
 /** A total that something else than the service has changed: counted anew from its rows, and right since. */
 export interface MendedTotal {
-  /** What is limited, such as `sponsor <address>`. */
+  /** The subject of the limit, such as `sponsor <address>`. */
   readonly resource: string;
   /** Base units as they were kept, and as the rows sum to; decimal. */
   readonly kept: string;
@@ -62,7 +62,7 @@ const PAGE = 100;
 
 type TotalReads = Pick<FrameStorage, "reserved" | "reservations" | "recounted" | "accountsAfter">;
 
-/** What is limited: the keys of purses, and the sponsor whose lamports accounts share. */
+/** The subjects of limits: the keys of purses, and the sponsor whose lamports accounts share. */
 interface Limited {
   readonly purses: readonly string[];
   /** Null where no deposit was ever taken. */

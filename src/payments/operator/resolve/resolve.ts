@@ -1,4 +1,4 @@
-/** Decides about matters and orders: checks the command, finds what it is about, and hands it to whoever carries it out. */
+/** Decides about matters and orders: checks the command, finds its subject, and calls the handler. */
 import { z } from "zod";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
 import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";

@@ -1,4 +1,4 @@
-/** What acts on orders of private mode are made of: a look at the order, and the commit that the act is. */
+/** The parts of an act on an order of private mode: a look at the order, and the commit that the act is. */
 import type { Address } from "../../../core/address.ts";
 import type { OrderEvent } from "../../../../machines/order-context.ts";
 import type { SendResult, StartRequest } from "../../../engine/index.ts";
@@ -36,7 +36,7 @@ export interface OrderControl {
   readonly ownAddresses: readonly Address[];
 }
 
-/** What acts are decided with. */
+/** The evidence for the decision of an act. */
 export interface OrderActParts {
   readonly storage: PrivateStorage;
   readonly ledger: Ledger;
@@ -52,7 +52,7 @@ export interface Acting<Command extends OrderCommand = OrderCommand> {
   readonly command: Command;
   readonly look: OrderLook;
   readonly standing: OrderStanding;
-  /** Who has asked and who confirms. */
+  /** The requester and the confirmer. */
   readonly actors: readonly string[];
   /** The sum that was asked for, in base units, if this confirms it. */
   readonly confirmed: bigint | null;
@@ -65,7 +65,7 @@ export type CommandOf<Action extends OrderCommand["action"]> = Extract<OrderComm
 export interface Confirmation {
   readonly by: "any" | "another";
   readonly address?: Address;
-  /** In base units, as it was asked for: the most that goes there, or what is missing. */
+  /** In base units, as it was asked for: the most to send, or the missing sum. */
   readonly sum?: bigint;
   readonly allowed?: Readonly<Record<string, string>>;
 }
@@ -77,7 +77,7 @@ export interface OrderAct {
   readonly what: Readonly<Record<string, unknown>>;
   /** Handed to the order before the rest, each in a commit of its own: what it has decided meanwhile changes nothing. */
   readonly first?: readonly OrderEvent[];
-  /** What the order has to take for the act to count; null if it is only to look again. */
+  /** The event that the order must take for the act to count; null if it is only to look again. */
   readonly event: OrderEvent | null;
   readonly writes: readonly PrivateWrite[];
   readonly starts?: readonly StartRequest[];

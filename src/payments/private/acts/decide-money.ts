@@ -15,7 +15,7 @@ import { checkReceiver } from "./check-receiver.ts";
 /** Transfers of which one at a time is out at an address. */
 const ONE_AT_A_TIME: ReadonlySet<string> = new Set(["rest", "redirect", "collect", "foreign"]);
 
-/** Token accounts that one act empties, each by a transaction of its own. */
+/** The most token accounts that one act empties, each by a transaction of its own. */
 const MAX_COLLECTED = 10;
 
 /** Sends what is there of an asset to another address: at most what is there when it is asked for. */
@@ -114,7 +114,7 @@ function refuseUnlessOver(acting: Acting): void {
   if (acting.look.view.order.state !== "over") throw refusal(acting, "is not over: wait until it is");
 }
 
-/** Of rests, redirects and the like one at a time is out; of approved sums one at a time is open; nothing is ordered twice. */
+/** One rest, redirect or the like is out at a time; of approved sums one at a time is open; nothing is ordered twice. */
 function refuseWhileOut(acting: Acting): void {
   const { acts, transfers } = acting.look.view;
   const { command } = acting;

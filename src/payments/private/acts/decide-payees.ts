@@ -72,7 +72,7 @@ function openOf({ look, standing }: Acting): readonly number[] {
   return state === "deciding" || state === "paying" || overState === "paying" ? [0] : [];
 }
 
-/** What is out may still land: giving it up takes a second word. */
+/** A transfer that is out may still land: giving it up takes a second word. */
 function confirmationOf({ look }: Acting, chunks: readonly number[]): Confirmation | null {
   const isOut = look.view.transfers.some(
     ({ kind, n, state }) => kind === "chunk" && state === "out" && chunks.includes(n),

@@ -19,8 +19,8 @@ export function hold(acting: Acting<CommandOf<"hold">>): OrderAct {
 }
 
 /**
- * Ends every hold. Where one of them is of screening, what came from anybody up to this reading needs none any more; behind
- * another hold nobody has been asked about who paid meanwhile, and is asked now.
+ * Ends every hold. If one hold is a screening, all payers up to this reading are released; behind another hold nobody has
+ * been asked about who paid meanwhile, and is asked now.
  */
 export function release(acting: Acting<CommandOf<"release">>): OrderAct {
   const { look, parts } = acting;

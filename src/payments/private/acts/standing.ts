@@ -1,4 +1,4 @@
-/** What an order's markers and balances say, as acts need it. */
+/** The markers and balances of an order, as acts need them. */
 import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderLook } from "../look.ts";
 
@@ -11,7 +11,7 @@ export interface OrderStanding {
   readonly isDecided: boolean;
   /** Chunks whose marker does not stand, as enough endpoints say. */
   readonly openChunks: readonly number[];
-  /** What is there of an asset by its mint, as enough endpoints say at least: base units, without a loan. */
+  /** The least funds of an asset by mint, on the word of enough endpoints: base units, without a loan. */
   readonly held: (mint: Address) => bigint;
 }
 

@@ -1,4 +1,4 @@
-/** The transactions of chunks (K1): the marker first, then all whom its length says to be paid; in SOL the loan comes last. */
+/** The transactions of chunks (K1): the marker first, then every payee of its length; in SOL the loan comes last. */
 import type { Address } from "../../../core/address.ts";
 import { rentOf } from "../../../ledger/order-reading.ts";
 import { loanOf } from "./cost.ts";
@@ -15,7 +15,7 @@ export interface SwapLeg {
   readonly output: bigint;
 }
 
-/** What a chunk is signed as; `swap` of a swap alone. */
+/** The signed form of a chunk; `swap` of a swap alone. */
 export interface SignedChunk {
   readonly k: number;
   readonly outcome: Outcome;

@@ -19,14 +19,14 @@ export interface Rates {
   readonly fee: bigint;
 }
 
-/** What the costs of a new order go by. */
+/** The basis for the costs of a new order. */
 export interface CostedOrder extends Rates, Pick<OrderTerms, "type" | "mint"> {
   readonly chunks: number;
   /** Token accounts of payees that the sponsor makes. */
   readonly priced: number;
 }
 
-/** What so many lamports are worth in base units of an asset, rounded up; null while there is no price. */
+/** The worth of lamports in base units of an asset, rounded up; null while there is no price. */
 export type Price = ((lamports: bigint) => bigint) | null;
 
 /** The rent of a token account. */
@@ -34,12 +34,12 @@ export function accountRent(rentPerByte: bigint): bigint {
   return rentOf(rentPerByte, TOKEN_ACCOUNT_BYTES);
 }
 
-/** What the go of an order in SOL lends its address, so that dust cannot stop an exact payout; 0 for tokens. */
+/** The loan of a go in SOL to its address, so that dust cannot stop an exact payout; 0 for tokens. */
 export function loanOf({ mint, rentPerByte }: Pick<OrderTerms, "mint" | "rentPerByte">): bigint {
   return mint === SOL_MINT ? 2n * rentOf(rentPerByte, 0) : 0n;
 }
 
-/** What a quote asks for: each chunk and a rest, markers of length 0 (K16), and the accounts of payees. */
+/** The cost in a quote: each chunk and a rest, markers of length 0 (K16), and the accounts of payees. */
 export function quotedCost(order: CostedOrder): { readonly network: bigint; readonly rent: bigint } {
   const markers = BigInt(order.chunks) - (order.mint === SOL_MINT ? 0n : 1n);
   const desk = order.type === "swap" ? SIGNATURE_LAMPORTS : 0n;
@@ -49,7 +49,7 @@ export function quotedCost(order: CostedOrder): { readonly network: bigint; read
   };
 }
 
-/** What the sponsor reserves for an order when it is taken. */
+/** The sponsor's reserve for an order at its acceptance. */
 export function reservedFor(order: CostedOrder): bigint {
   return (
     BigInt(order.chunks) * rentOf(order.rentPerByte, RESERVED_BYTES) +
@@ -68,8 +68,8 @@ export function isWithinReserve(terms: OrderTerms, rentPerByte: bigint, length: 
 }
 
 /**
- * The rate that lets markers of these lengths be bought at the rate of now: a person's retry takes it (K2). What a marker may
- * cost is the reserve at that rate, so that one longer than the reserve needs a higher one.
+ * The rate that lets markers of these lengths be bought at the rate of now: a person's retry takes it (K2). A marker may cost
+ * the reserve at that rate, so a longer one needs a higher rate.
  */
 export function rateToTake(terms: OrderTerms, rentPerByte: bigint, lengths: readonly number[]): bigint {
   const bytes = rentOf(1n, RESERVED_BYTES);
@@ -79,8 +79,8 @@ export function rateToTake(terms: OrderTerms, rentPerByte: bigint, lengths: read
 }
 
 /**
- * What the next rest is charged with: its fee, which the quote has paid for the first rest after a go, and what no quote
- * paid. `lengths` are those of the markers, chunk 0 first; null once a rest has been charged with them.
+ * The charge of the next rest: its fee, which the quote has paid for the first rest after a go, and what no quote paid.
+ * `lengths` are those of the markers, chunk 0 first; null once a rest has been charged with them.
  */
 export function chargeOf(
   mint: Address,
@@ -93,17 +93,17 @@ export function chargeOf(
   return BigInt(longer) * rentPerByte + (mint === SOL_MINT ? 0n : rentOf(rentPerByte, 0));
 }
 
-/** What a collect adds to the charge of the next rest. */
+/** The part of a collect in the charge of the next rest. */
 export function collectCost({ rentPerByte, fee }: Rates, isAccountMade: boolean): bigint {
   return fee + (isAccountMade ? accountRent(rentPerByte) : 0n);
 }
 
-/** What a closing account of the order gives the sponsor: the rent at the order's rate, never more than lies on it. */
+/** The sponsor's gain from a closing account of the order: the rent at the order's rate, never more than lies on it. */
 export function rentBack({ rentPerByte }: OrderTerms, lamports: bigint): bigint {
   return smaller(accountRent(rentPerByte), lamports);
 }
 
-/** What of costs a credit does not cover. */
+/** The part of costs that a credit does not cover. */
 export function uncovered(costs: bigint, credit: bigint): bigint {
   return larger(costs - credit, 0n);
 }
@@ -117,14 +117,14 @@ export function smaller(one: bigint, other: bigint): bigint {
 }
 
 /**
- * What the sponsor lays out for a transaction at most: its fee, markers, loans, and the accounts that he is named to pay.
- * It is all that a rest, a redirect and late money reserve of him.
+ * The sponsor's largest outlay for a transaction: its fee, markers, loans, and the accounts that he is named to pay. It is
+ * all that a rest, a redirect and late money reserve of him.
  */
 export function outlayOf(legs: readonly Leg[], sponsor: Address, { rentPerByte, fee }: Rates): bigint {
   return legs.reduce((sum, { role, move }) => {
     if (move.does === "buy") return sum + move.lamports;
     if (move.does !== "transfer") return sum;
-    // What steps aside comes first, and goes back.
+    // Accounts that step aside come first, and go back.
     if (role === "loan" && move.to === sponsor) return sum - move.amount;
     const made = move.accountPayer === sponsor ? accountRent(rentPerByte) : 0n;
     return sum + made + (move.from === sponsor ? move.amount : 0n);

@@ -1,6 +1,6 @@
 /**
- * Who is to blame for an error (K11): a closed table. A payee is left out by it alone, on evidence; an error that it does
- * not name blames nobody.
+ * The culprit of an error (K11): a closed table. A payee is left out by it alone, on evidence; an error that it does not name
+ * blames nobody.
  */
 import type { TransferKind } from "../../../../machines/transfer.ts";
 import { SOL_MINT, type Address } from "../../../core/address.ts";
@@ -14,7 +14,7 @@ import type { OrderTerms } from "./terms.ts";
 export type NotNow = "low_purse" | "rent" | "levels" | "desk" | "read_again" | "unexplained";
 
 /**
- * What to do. `stands`: the marker is there, read it. `leave_out`: these members of the chunk. `held`: a person looks.
+ * The next act. `stands`: the marker is there, read it. `leave_out`: these members of the chunk. `held`: a person looks.
  * `without_cost`: sign without the leg that withholds the cost. `bare`: dust came, sign without the assertion.
  */
 export type Verdict =
@@ -30,10 +30,10 @@ export interface FailedTransfer {
   readonly fault: OrderFault;
 }
 
-/** Who pays for an account or gives, or whose lamports are too few; `marker`: none of the others. */
+/** The account that pays, gives, or lacks lamports; `marker`: none of the others. */
 type Party = "sponsor" | "order" | "payee" | "sender" | "desk" | "marker";
 
-/** What the table goes by. */
+/** The keys of the table. */
 interface Case {
   readonly kind: TransferKind;
   readonly step: FaultStep | null;

@@ -9,7 +9,7 @@ import type { Member, OrderTerms, Outcome } from "./terms.ts";
 export interface ChunkFact {
   readonly k: number;
   readonly marker: MarkerTold | "disputed";
-  /** Whom it paid; null if it does not stand, or says nothing that is known. */
+  /** The payees of a marker; null if it does not stand, or says nothing that is known. */
   readonly outcome: Outcome | null;
   /** Whether the row has not seen it yet. */
   readonly isNew: boolean;
@@ -27,16 +27,16 @@ export interface LevelFact {
   readonly judgement: Judgement | null;
 }
 
-/** What the money is worth to the sender, or what a return of it waits for; `held`: the order's own account is frozen. */
+/** The worth of the money to the sender, or the obstacle to its return; `held`: the order's own account is frozen. */
 export type Worth = "worth" | "waiting_for_price" | "purse_frozen" | "held" | "not_worth" | "nothing";
 
 /** `refused`: what came is worth its return, waits, or is held. `disputed`: endpoints show money that leads to different ends. */
 export type AfterWindow = "funded" | "refused" | "over" | "disputed";
 
-/** What markers and balances say. */
+/** The facts of markers and balances. */
 export interface MarkerFacts {
   readonly chunks: readonly ChunkFact[];
-  /** What chunk 0's marker says for ever. */
+  /** The final verdict of chunk 0's marker. */
   readonly decision: "open" | "go" | "no_go";
   /** Whether no payee can be paid any more: a no-go, or every marker stands. */
   readonly isDecided: boolean;
@@ -44,7 +44,7 @@ export interface MarkerFacts {
   readonly isUnclear: boolean;
   /** Lamports that were lent and are not back. */
   readonly loan: bigint;
-  /** Whether this reading alone says that they are: no node lists, all is decided, and nothing is there. */
+  /** Whether this reading alone proves the end: no node lists, all is decided, and nothing is there. */
   readonly isLoanFoundBack: boolean;
   readonly levels: readonly LevelFact[];
 }
@@ -53,11 +53,11 @@ export interface MarkerFacts {
 export interface OrderFacts extends MarkerFacts {
   /** Whether no endpoint shows a marker or 0.001 of the asset, and its level does not: a cancel needs it. */
   readonly isUntouched: boolean;
-  /** Whether the deposit is there, and its level says that it came. */
+  /** Whether the deposit is there, and its level has counted it. */
   readonly isFunded: boolean;
-  /** What the money is worth, as so many endpoints alike lead to; null if they differ. */
+  /** The worth of the money, by the same conclusion from enough endpoints; null if they differ. */
   readonly worth: Worth | null;
-  /** What becomes of the wait once so many endpoints are past the deposit window; null before. */
+  /** The end of the wait once enough endpoints are past the deposit window; null before. */
   readonly afterWindow: AfterWindow | null;
 }
 
@@ -71,7 +71,7 @@ export function paidIn(terms: OrderTerms, { chunks }: MarkerFacts): readonly Mem
   return chunks.flatMap(({ k, outcome }) => (outcome === null ? [] : paidMembers(terms, k, outcome)));
 }
 
-/** What has come of the order's asset, as this reading tells it. */
+/** The received sum of the order's asset, by this reading. */
 export function receivedIn(levels: readonly LevelFact[], mint: string): bigint {
   const level = levels.find(({ row }) => row.mint === mint);
   return (level?.judgement?.row ?? level?.row)?.received ?? 0n;

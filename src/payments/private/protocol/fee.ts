@@ -1,4 +1,4 @@
-/** What the network charges for a transaction of an order. */
+/** The network's charge for a transaction of an order. */
 import { SOL_MINT } from "../../../core/address.ts";
 import type { Evidence } from "../../../ledger/belief.ts";
 import type { RoutingLedger, TransactionPlan } from "../../../ledger/routing.ts";
@@ -9,7 +9,7 @@ import type { OrderTerms } from "./terms.ts";
 /** Lamports that the network takes for the signatures of sponsor and address. */
 const SIGNATURES = 10_000n;
 
-/** What a transaction of two signatures bids of this fee, in lamports. */
+/** The bid of a transaction with two signatures in this fee, in lamports. */
 export function bidIn(fee: bigint): bigint {
   return larger(fee - SIGNATURES, 0n);
 }

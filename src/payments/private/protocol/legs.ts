@@ -1,4 +1,4 @@
-/** The parts of a transaction that an order signs: each move with its part in it, by which its errors are judged. */
+/** The parts of a transaction that an order signs: each move with the role by which its errors are judged. */
 import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { Move, MoveOf } from "../../../ledger/routing.ts";
 import type { Token } from "../../frame/assets/assets.ts";
@@ -31,7 +31,7 @@ export type Asset = Pick<Token, "mint" | "decimals">;
 /** SOL, which every look shows beside the tokens. */
 export const SOL: Asset = { mint: SOL_MINT, decimals: 9 };
 
-/** Who pays whom how much; `accountPayer` pays for a missing token account of the receiver. */
+/** The payer, the receiver and the amount of a move; `accountPayer` pays for a missing token account of the receiver. */
 interface Payment extends Pick<MoveOf<"transfer">, "from" | "to" | "amount"> {
   readonly accountPayer?: Address;
   readonly place?: number;

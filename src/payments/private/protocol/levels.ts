@@ -12,9 +12,9 @@ import { NOBODY, outcomeOf } from "./outcome.ts";
 import type { ChunkRow, LevelRow, ListedSum, OrderView } from "./rows.ts";
 import type { OrderTerms, Outcome } from "./terms.ts";
 
-/** What a level is judged by. */
+/** The evidence for a level. */
 export interface LevelEvidence {
-  /** Base units for which each endpoint accounts: its balance, and amounts that its markers took out. Below 0 if a loan is gone. */
+  /** Base units for which each endpoint accounts: its balance, and the amounts of its markers. Below 0 if a loan is gone. */
   readonly answers: readonly { readonly slot: number; readonly amount: bigint }[];
   readonly witnesses: number;
   /** Null if nothing is listed. */
@@ -23,7 +23,7 @@ export interface LevelEvidence {
 
 /**
  * The row to store, and what is new. `deposit`: more has come; list the signatures of the address before it is told.
- * `unlisted`: more is there than came, beside what was written off; it may be a deposit that nodes list later than they show it.
+ * `unlisted`: more is there than came, beside what was written off; nodes may list such a deposit later than they show it.
  * `short`: less is there than came, for the first time. `missing`: so again at a later slot. `closes`: all is found.
  */
 export interface Judgement {
@@ -51,7 +51,7 @@ export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelE
   }
   const received = larger(most, came);
   if (received > row.received) {
-    // What is listed may be younger than the answers, which say nothing of it then.
+    // The list may be younger than the answers, which then lack its entries.
     const since = most < received && listed !== null ? Math.max(slot, listed.slot) : slot;
     const missing = most < received ? row.missing : 0n;
     return { row: { ...row, received, short: false, missing, slot: since }, news: "deposit" };
@@ -65,7 +65,7 @@ export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelE
   return row.missing === missing ? null : { row: { ...row, missing, slot }, news: "missing" };
 }
 
-/** What each endpoint accounts for of an asset. Marker and balance of one answer are of one slot. */
+/** The sum of an asset that each endpoint accounts for. Marker and balance of one answer are of one slot. */
 export function answersOf({ terms, rows, look }: OrderView, mint: Address): LevelEvidence["answers"] {
   return look.reading.told.map((told) => {
     const paid = rows.chunks.reduce((sum, row) => {
@@ -86,7 +86,7 @@ export function loanBy(terms: OrderTerms, [first]: readonly ChunkRow[], length: 
   return isGo && isTold ? loanOf(terms) : 0n;
 }
 
-/** Whom a marker paid: what its length says, without those whom its own transactions did not pay. Null: unknown. */
+/** The payees of a marker: the payees of its length, except members whom its own transactions did not pay. Null: unknown. */
 export function paidBy(terms: OrderTerms, row: ChunkRow, length: number): Outcome | null {
   const outcome = outcomeOf(shapeOf(terms, row.k), length);
   if (outcome?.kind !== "paid" || typeof row.story === "string" || row.length !== length) return outcome;

@@ -77,13 +77,13 @@ export class Look {
     return typeof marker === "number" ? marker : null;
   }
 
-  /** What the order holds of an asset where payouts take it from, frozen or not: no lamports of token accounts. */
+  /** The order's funds of an asset in the account of payouts, frozen or not: no lamports of token accounts. */
   amount(told: OrderTold, mint: Address): bigint {
     if (mint === SOL_MINT) return told.order.lamports;
     return this.account(told, this.query.address, mint)?.amount ?? 0n;
   }
 
-  /** What the order holds of it at least, as so many endpoints say. */
+  /** The order's least funds, on the word of enough endpoints. */
   least(mint: Address): bigint {
     const amounts = this.reading.told.map((told) => this.amount(told, mint));
     return saidAtLeast(amounts, this.reading.witnesses);
@@ -106,7 +106,7 @@ export function comparable<Answer extends { readonly slot: number }>(
   return groups.find((group) => group.length >= witnesses) ?? null;
 }
 
-/** The highest amount that so many of them reach. */
+/** The highest amount that enough endpoints reach. */
 export function saidAtLeast(amounts: readonly bigint[], witnesses: number): bigint {
   return amounts.toSorted((one, other) => (one < other ? 1 : -1))[witnesses - 1] ?? 0n;
 }

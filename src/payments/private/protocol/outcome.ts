@@ -5,7 +5,7 @@
  */
 import type { Outcome } from "./terms.ts";
 
-/** What the table goes by. */
+/** The keys of the table. */
 export interface ChunkShape {
   /** All members; the fee is member 0 of the first chunk. */
   readonly members: number;
@@ -35,8 +35,8 @@ export function lengthOf(shape: ChunkShape, outcome: Outcome): number {
 }
 
 /**
- * What a length says; null for one that nobody ever signs. Of a chunk whose recipients are lost all but nobody is a go, and
- * names none.
+ * The meaning of a length; null for one that nobody ever signs. If the recipients of a chunk are lost, every length except
+ * the one for nobody is a go, and names no payees.
  */
 export function outcomeOf(shape: ChunkShape, length: number): Outcome | null {
   if (length === 0) return { kind: "paid", leftOut: [] };
@@ -72,7 +72,7 @@ function lengthOfSet({ members }: ChunkShape, leftOut: readonly number[]): numbe
   return block === undefined ? null : block.from + rankOf(set, members);
 }
 
-/** The lengths of all sets of one size, first those that are named by whom they leave out. */
+/** The lengths of all sets of one size, first the sets named by their omitted members. */
 function blocksOf(members: number): readonly { names: string; size: number; from: number; sets: number }[] {
   const blocks = [];
   let from = FIRST_SET;

@@ -23,7 +23,7 @@ export type RedirectPlan =
 
 /**
  * The lowest number under which no redirect stands and that this copy has not used; null if all are taken, or one before it is
- * disputed: it may be another copy's, which has just landed.
+ * disputed: another copy's redirect may have just landed.
  */
 export function freeRedirect(look: Look, used: ReadonlySet<number>): number | null {
   for (let n = 0; n < MOST_REDIRECTS; n++) {

@@ -1,6 +1,6 @@
 /**
- * What is left of an order goes back (K13, K16): to the sender, less its cost, and to the sponsor what is his. An asserted
- * rest names all sums and fails unless nothing is left; a bare one follows it if dust made it fail, and leaves the loan.
+ * The rest of an order goes back (K13, K16): to the sender, less its cost, and to the sponsor what is his. An asserted rest
+ * names all sums and fails unless nothing is left; a bare one follows it if dust made it fail, and leaves the loan.
  */
 import type { Address } from "../../../core/address.ts";
 import { rentOf, type OrderTold } from "../../../ledger/order-reading.ts";
@@ -11,7 +11,7 @@ import type { OrderTerms } from "./terms.ts";
 
 /** Which rest. */
 export interface RestNeed {
-  /** Whose amounts are named: a wrong one is refused, or harmless. All else is what the witnesses say. */
+  /** The side whose amounts are named: a wrong one is refused, or harmless. All else is what the witnesses say. */
   readonly told: OrderTold;
   /** The token that goes with the lamports; null for lamports alone. */
   readonly token: Asset | null;
@@ -99,7 +99,7 @@ export function legsOfRest({ address: from, sender, sponsor }: OrderTerms, rest:
 type Sums = ReturnType<typeof sumsOf>;
 type Shares = NonNullable<ReturnType<typeof sharesOf>>;
 
-/** What is to be shared out; `all` lamports leave in an asserted rest, and `free` are those that are not the sponsor's. */
+/** The lamports to share out; `all` lamports leave in an asserted rest, and `free` are those that are not the sponsor's. */
 function sumsOf(
   { terms, look }: OrderView,
   { told, token, way, loan }: RestNeed,

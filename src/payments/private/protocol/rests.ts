@@ -11,7 +11,7 @@ import type { OrderRows, OrderView } from "./rows.ts";
 /** Why a transaction may not be signed now. */
 export type Bar = "unclear" | "undecided" | "hold" | "another_out" | "not_worth" | "waiting_for_price";
 
-/** What is to be signed. */
+/** The next leg to sign. */
 export type Signing =
   | { readonly kind: "chunk"; readonly k: number; readonly isNobody: boolean }
   | { readonly kind: Exclude<TransferKind, "chunk"> };
@@ -29,7 +29,7 @@ export function barTo(signing: Signing, facts: OrderFacts, { rows }: OrderView):
     if (signing.isNobody) return barToNoGo(facts.worth);
     return isHeld ? "hold" : null;
   }
-  // What is collected does not leave the order, and nothing of it could be decided before it is there.
+  // Collected money stays in the order, and nothing about it could be decided before its arrival.
   if (!facts.isDecided && signing.kind !== "collect") return "undecided";
   if (isAnyOut(rows)) return "another_out";
   return isHeld && signing.kind !== "redirect" ? "hold" : null;

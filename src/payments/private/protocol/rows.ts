@@ -1,4 +1,4 @@
-/** What is stored of an order beside its terms, as far as the protocol goes by it. */
+/** The stored facts of an order beside its terms, as far as the protocol needs them. */
 import type { TransferKind } from "../../../../machines/transfer.ts";
 import type { Address } from "../../../core/address.ts";
 import type { Price } from "./cost.ts";
@@ -47,13 +47,13 @@ export interface LevelRow {
   readonly received: bigint;
   /** Booked rests and redirects, their costs included. */
   readonly out: bigint;
-  /** What a person has concluded to be lost. */
+  /** The sum that a person has concluded to be lost. */
   readonly writtenOff: bigint;
   /** The latest slot of what this row says: no answer from before counts. */
   readonly slot: number;
   /** Whether the last reading did not find all of it. */
   readonly short: boolean;
-  /** What is told to be missing. */
+  /** The missing sum, as told. */
   readonly missing: bigint;
 }
 

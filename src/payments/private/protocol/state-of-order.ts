@@ -1,6 +1,6 @@
 /**
- * What a reading says of an order beside its rows: markers first, then levels, then the money that is due. Pure, and the same
- * for the charts' effects, cancels, reconcile, recovery and the inspector. It says facts; the chart decides.
+ * The conclusions of a reading about an order beside its rows: markers first, then levels, then the money that is due. Pure,
+ * and the same for the charts' effects, cancels, reconcile, recovery and the inspector. It says facts; the chart decides.
  */
 import type { OrderTold } from "../../../ledger/order-reading.ts";
 import { smallestAmount } from "../../frame/assets/assets.ts";
@@ -65,8 +65,8 @@ function chunkFact({ terms, look }: OrderView, row: ChunkRow): ChunkFact {
 const SLOTS_TOO_FAR = 9_000;
 
 /**
- * Whether an answer is later than what the row says: behind one URL are nodes some slots apart. Who told the row a slot that no
- * block of an hour later has reached has lied.
+ * Whether an answer is later than what the row says: behind one URL are nodes some slots apart. An endpoint that told a slot
+ * which no block of an hour later has reached has lied.
  */
 function isLater({ slot }: OrderTold, row: ChunkRow): boolean {
   return slot > row.slot || slot < row.slot - SLOTS_TOO_FAR;
@@ -122,7 +122,7 @@ function dueOf(view: OrderView, facts: MarkerFacts): Pick<OrderFacts, "isFunded"
 
 const MS = 1_000;
 
-/** What the money is worth as one endpoint shows it. */
+/** The worth of the money on the word of one endpoint. */
 function worthOf(view: OrderView, facts: MarkerFacts, told: OrderTold): Worth {
   const rests = restsOf(view, facts, { told, way: "asserted" });
   if (rests.some((rest) => rest.kind === "rest" && (facts.isDecided || givesSender(rest)))) return "worth";

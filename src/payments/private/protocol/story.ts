@@ -1,4 +1,7 @@
-/** Whom a marker of another hand paid (K4): what the finalized transactions say that its address signed and that name it. */
+/**
+ * The payees of another copy's marker (K4): the facts of finalized transactions that the address signed and that name the
+ * marker.
+ */
 import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderChange } from "../../../ledger/order-reading.ts";
 import { loanOf, smaller, uncovered } from "./cost.ts";
@@ -7,8 +10,8 @@ import type { MarkerStory } from "./rows.ts";
 import type { OrderTerms } from "./terms.ts";
 
 /**
- * What the transactions of a chunk's marker say: the members whom none of them pays, and whether one of them lends.
- * `changes` are all finalized transactions that name the marker; those that the order's address did not sign say nothing.
+ * The word of the transactions behind a chunk's marker: unpaid members, and whether a transaction lends. `changes` are all
+ * finalized transactions that name the marker; those that the order's address did not sign say nothing.
  */
 export function storyOf(
   terms: OrderTerms,
@@ -17,7 +20,7 @@ export function storyOf(
 ): Exclude<MarkerStory, string> {
   const own = changes.filter(({ isOwn }) => isOwn);
   const places = placesOf(terms, k);
-  // What a recipient of a swap is stored with is an estimate: nothing but the swap gives him anything.
+  // The stored amount of a swap's recipient is an estimate: nothing but the swap gives him anything.
   const leastOf = ({ amount, member }: Place): bigint =>
     member === null ? amount : terms.type === "swap" ? 1n : member.amount;
   const isPaidBy = (change: OrderChange, place: Place): boolean =>
@@ -26,7 +29,7 @@ export function storyOf(
     own.some((change) => isPaidBy(change, place)) ? [] : [index],
   );
   const loan = loanOf(terms);
-  // What the address has more than it gave to its members, somebody lent; of lost ones nobody knows what they got.
+  // A surplus of the address over the amounts of its members is a loan; of lost ones nobody knows what they got.
   const lends = (change: OrderChange): boolean =>
     places.reduce(
       (sum, place) => (isPaidBy(change, place) ? sum + place.amount : sum),
@@ -36,7 +39,7 @@ export function storyOf(
   return { unpaid, isLent: k === 0 && loan > 0n && isGoLent };
 }
 
-/** What an owner got of an asset in a transaction, in base units; SOL is its wrapped mint. */
+/** An owner's gain of an asset in a transaction, in base units; SOL is its wrapped mint. */
 export function receivedBy(change: OrderChange, owner: Address, mint: Address): bigint {
   const asked = mint === SOL_MINT ? null : mint;
   return change.received.reduce(

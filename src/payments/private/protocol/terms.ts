@@ -1,4 +1,4 @@
-/** What an order of private mode is: fixed when it is taken, stored, never computed again. */
+/** The terms of an order of private mode: fixed when it is taken, stored, never computed again. */
 import type { Address } from "../../../core/address.ts";
 
 /** Cut, outcome table, seeds and owner of markers belong to a layout. */
@@ -23,9 +23,9 @@ export interface OrderTerms {
   readonly sender: Address;
   readonly sponsor: Address;
   readonly treasury: Address;
-  /** What is deposited; SOL is its wrapped mint. */
+  /** The deposited asset; SOL is its wrapped mint. */
   readonly mint: Address;
-  /** What recipients get: `mint`, but of a swap. */
+  /** The asset of the recipients: `mint`, but of a swap. */
   readonly payMint: Address;
   /** Base units that the caller is asked to deposit: all amounts and the fee. */
   readonly required: bigint;
@@ -42,10 +42,10 @@ export interface OrderTerms {
   readonly windowEnds: number;
 }
 
-/** Whom a marker says to be paid: places in the chunk, the fee's included (0 of chunk 0). */
+/** The payees that a marker names: places in the chunk, the fee's included (0 of chunk 0). */
 export type Outcome =
   | { readonly kind: "paid"; readonly leftOut: readonly number[] }
-  /** Of chunk 0 the no-go: the order is refused as a whole. */
+  /** For chunk 0, the no-go: the order is refused as a whole. */
   | { readonly kind: "nobody" }
   /** Chunk 0 of an order of several chunks: no member is paid, and the later chunks may be. */
   | { readonly kind: "emptyGo" };

@@ -84,7 +84,7 @@ function tallyOf(look: OrderLook, { mint }: Token): AddressTally {
   return { deposits: received, arriving, payouts, fees, refunds: out, leaving, writtenOff, missing, held };
 }
 
-/** By the chain's own markers. Of a swap the input is what its payee cost. */
+/** By the chain's own markers. For a swap the input is the cost of its payee. */
 function takenByMarkers({ facts, terms }: OrderLook): Pick<AddressTally, "payouts" | "fees"> {
   let [payouts, fees] = [0n, 0n];
   for (const { k, outcome } of facts.chunks) {

@@ -46,9 +46,9 @@ const ORDERS_AT_ONCE = 8;
 const MAX_LOOKS = 3;
 
 /**
- * Goes through all orders, a page at a time; what is under way is explained by what is at the address. What an order's history
- * tells is written down, and an order that is not as the chain looks again itself; nothing else is changed, so it may run
- * beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read to the end.
+ * Goes through all orders, a page at a time; what is under way is explained by what is at the address. New facts of an
+ * order's history are stored, and an order that differs from the chain examines itself; nothing else is changed, so it may
+ * run beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read to the end.
  */
 export async function reconcileAddresses(
   parts: AddressReconciliationParts & { readonly tell: TellProgress },

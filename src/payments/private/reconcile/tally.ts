@@ -5,19 +5,19 @@
  * Loans and the rent of accounts are the sponsor's, and are in no sum.
  */
 export interface AddressTally {
-  /** What has come in. */
+  /** The deposited sum. */
   readonly deposits: bigint;
-  /** What has come, and is not on record yet. */
+  /** Deposits that are not on record yet. */
   readonly arriving: bigint;
-  /** What markers say that recipients got; of a swap what went in. */
+  /** The recipients' amounts by markers; of a swap what went in. */
   readonly payouts: bigint;
-  /** What markers say that the treasury got. */
+  /** The treasury's amount by markers. */
   readonly fees: bigint;
-  /** What went back, or elsewhere on a person's word, with its costs. */
+  /** Refunds, and sums that a person has redirected, with their costs. */
   readonly refunds: bigint;
-  /** What has left by transfers of our own that are not on record yet. */
+  /** Sums of our own transfers that are not on record yet. */
   readonly leaving: bigint;
-  /** What a person has concluded to be lost. */
+  /** The sum that a person has concluded to be lost. */
   readonly writtenOff: bigint;
   /** Gone, and nothing explains where: the only sum that must be 0. */
   readonly missing: bigint;

@@ -3,7 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { OperatorRefused } from "../../frame/acts/act.ts";
 import { journalLine, type EndLine, type JournalLine, type RecoveryJournal } from "./journal.ts";
 
-/** So much is read at once, from the end: most ends are looked for within an hour of their order's line. */
+/** The bytes of one read, from the end: most ends are looked for within an hour of their order's line. */
 const BLOCK_BYTES = 65_536;
 
 /**

@@ -82,7 +82,7 @@ export interface RecoveryJournal {
   read(): AsyncIterable<JournalLine>;
 }
 
-/** What writing a line needs. */
+/** The dependencies of a written line. */
 export interface JournalParts {
   readonly journal: Pick<RecoveryJournal, "write" | "endOf">;
   readonly clock: Clock;

@@ -19,7 +19,7 @@ export interface RecoveredOrder {
    * again by recovering it again.
    */
   readonly state: "restored" | "known" | "open" | "empty";
-  /** What one endpoint shows at the address; nothing unless the order was restored. */
+  /** The funds at the address on one endpoint's word; nothing unless the order was restored. */
   readonly holdings: readonly {
     /** The symbol, or the mint of what is none of the service's assets. */
     readonly asset: string;
@@ -38,9 +38,9 @@ export type RecoverCommand = (
 export interface RecoveryCommands {
   /**
    * Brings back orders that this database does not know, such as after it was lost: of lines of a `recovery` journal, or of
-   * ids that the service's own journal has. What lies at an address goes back to the order's sender, as after a window that
-   * is over; recipients whom the chain does not show as paid are given up. Rejects with `OperatorRefused`, naming every id
-   * that is none, that is in no journal, or whose master secret is missing: then nothing is restored. Rejects with
+   * ids that the service's own journal has. Funds at an address go back to the order's sender, as after a window that is
+   * over; recipients whom the chain does not show as paid are given up. Rejects with `OperatorRefused`, naming every id that
+   * is none, that is in no journal, or whose master secret is missing: then nothing is restored. Rejects with
    * `LedgerUnavailable` when the chain cannot be read. A second call continues where the first stopped.
    */
   readonly recover: RecoverCommand;
@@ -80,7 +80,7 @@ async function linesOf(
     given.flatMap((each) => (typeof each === "string" ? [] : [[each.id, each] as const])),
   );
   const ids = given.map((each) => (typeof each === "string" ? each : each.id));
-  // Whose money it is, records say, and nobody who types a line.
+  // The records name the owner of the money; a typed line does not.
   const recorded = new Map<string, OrderLine>();
   for (const id of ids) {
     const [order, stub] = await Promise.all([storage.order(id), storage.orderStub(id)]);

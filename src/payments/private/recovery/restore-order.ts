@@ -1,4 +1,4 @@
-/** Stores an order again of which a journal or a stub is left: one commit with its rows and its chart. */
+/** Stores an order again of which a journal or a stub is left: in one commit with rows and chart. */
 import { MAX_AMOUNT } from "../../../core/amount.ts";
 import type { Engine } from "../../../engine/index.ts";
 import { ledgerMint } from "../../frame/assets/assets.ts";

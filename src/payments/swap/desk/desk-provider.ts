@@ -33,9 +33,9 @@ const deskOptions = optionsWith({
   maxDriftBps: z.number().int().min(0).max(1_000).default(100),
   /**
    * The most that the desk gives out of each asset within any 24 hours, as decimal strings by symbol, such as
-   * `{ SOL: "100", USDC: "20000" }`. What is promised to open quotes and to swaps under way counts, what a failed swap
-   * did not take counts no more. At the limit quotes answer INSUFFICIENT_LIQUIDITY, and funded private swaps wait and
-   * are then refunded. An asset that is not named has no limit.
+   * `{ SOL: "100", USDC: "20000" }`. Promises to open quotes and to swaps under way count; the unused part of a failed swap
+   * does not. At the limit quotes answer INSUFFICIENT_LIQUIDITY, and funded private swaps wait and are then refunded. An
+   * asset that is not named has no limit.
    */
   maxGivenPerDay: z.record(z.string(), z.string()).default({}),
 });

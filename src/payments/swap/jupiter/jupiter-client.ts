@@ -12,7 +12,7 @@ interface ApiAccess {
   readonly ask: AskPart;
 }
 
-/** What Jupiter offers, unchecked but for its form. */
+/** Jupiter's offer, unchecked except for its form. */
 export interface JupiterOrder {
   /** Base units; 0 when Jupiter offers nothing. */
   readonly leastAmount: bigint;
@@ -82,7 +82,7 @@ export class JupiterClient {
     };
   }
 
-  /** What Jupiter answers about the end of the swap proves nothing and is not read. */
+  /** Jupiter's answer about the end of the swap proves nothing and is not read. */
   async execute(signed: Uint8Array, requestId: string): Promise<void> {
     const signedTransaction = Buffer.from(signed).toString("base64");
     const { status } = await this.#call("execute", {

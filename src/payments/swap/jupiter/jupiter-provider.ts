@@ -137,7 +137,7 @@ async function complete(
   return bytes;
 }
 
-/** What keeps a taker from an order: too little of its own, or else no market for it. */
+/** The bar between a taker and an order: too little of its own, or else no market for it. */
 async function refusal(
   { ledger }: ProviderContext,
   { give, get, amount, taker }: Pick<WantedSwap, "give" | "get" | "amount" | "taker">,

@@ -9,8 +9,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
  * Most of one answer on the wire: its headers, interim answers and body have bounds of their own, and 64 KiB of body in chunks
- * of one byte come as 384 KiB. What no bound of theirs counts is a reason phrase, a chunk's extensions or a chunk's length
- * without end.
+ * of one byte come as 384 KiB. Only a reason phrase, a chunk's extensions or an endless chunk length escapes those bounds.
  */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 

@@ -34,8 +34,8 @@ const SPACE_OR_CONTROL = /[\u0000-\u0020\u007f]/;
  *
  * A host must be a public-looking DNS name: at least two labels, none of the names reserved for local networks, no
  * final dot. The port is 443 or at least 1024. When the host application opened addresses with `allow` (development),
- * `localhost` and single labels are taken too. What the host denies is refused like what the guard refuses. With
- * `allowLoopbackHttp`, `http:` is taken for a literal loopback address and nothing else.
+ * `localhost` and single labels are taken too. The host's own denials are refused like the guard's. With `allowLoopbackHttp`,
+ * `http:` is taken for a literal loopback address and nothing else.
  */
 export function parseReceiverUrl(
   text: string,
@@ -142,7 +142,7 @@ export interface DenyList {
 
 /** A host's name as URLs have it, in lower case and ASCII; null for what is no name. */
 export function readHostName(text: string): string | null {
-  // What stands around a name in a URL would be dropped, and the rest taken for what was meant.
+  // Text around a name in a URL would be dropped, and the rest taken for the meaning.
   const name = /[\s/?#@:\\]/.test(text) ? "" : domainToASCII(text);
   const isName = isIP(name) === 0 && /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/.test(name);
   return isName ? name : null;
