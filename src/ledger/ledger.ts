@@ -320,8 +320,8 @@ export interface ReadLimit {
 }
 
 /**
- * The chain's side of a payment service. Every implementation passes the ledger contract suite. What payments need that
- * the service signs itself stands in `RoutingLedger`.
+ * The chain's side of a payment service. Every implementation passes the ledger contract suite. Payments that the service
+ * signs itself need `RoutingLedger`.
  */
 export interface Ledger extends RoutingLedger {
   /**
@@ -330,8 +330,8 @@ export interface Ledger extends RoutingLedger {
    */
   genesisHash(): Promise<Evidence<string>>;
   /**
-   * Whether the chain takes transactions of version 1, which are larger; true for good once it does. What is told is a
-   * minute old at most.
+   * Whether the chain takes transactions of version 1, which are larger; true for good once it does. The answer is a minute
+   * old at most.
    */
   takesVersion1(): Promise<Evidence<boolean>>;
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */

@@ -8,10 +8,10 @@ import type { Address } from "../core/address.ts";
 export type FaultStep = "allocate" | "fund" | "create" | "pay" | "close" | "empty";
 
 /**
- * What the chain says. `custom`: the number of a program's own error. `rent`: the transaction would leave `account` with
- * less than an account must hold. `fee`: `account`, the fee payer, cannot pay the network. `readonly_lamports`: nobody may
- * pay this account. `missing_account`: an account is not there, or is something else. `blockhash`: not alive, or not known
- * yet. `already_processed`: these very bytes have landed.
+ * The chain's verdict. `custom`: the number of a program's own error. `rent`: the transaction would leave `account` with less
+ * than an account must hold. `fee`: `account`, the fee payer, cannot pay the network. `readonly_lamports`: nobody may pay
+ * this account. `missing_account`: an account is not there, or is something else. `blockhash`: not alive, or not known yet.
+ * `already_processed`: these very bytes have landed.
  */
 export type FaultError =
   | { readonly custom: number }
@@ -30,7 +30,7 @@ export interface OrderFault {
    * move that makes the account, where it is a marker.
    */
   readonly at: { readonly move: number; readonly step: FaultStep } | null;
-  /** Whose lamports are too few, for `rent` and `fee`; else null: the move names its accounts. */
+  /** The account with too few lamports, for `rent` and `fee`; else null: the move names its accounts. */
   readonly account: Address | null;
   readonly error: FaultError;
   /** The chain's error as JSON text. */

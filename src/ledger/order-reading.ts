@@ -1,4 +1,4 @@
-/** One look at an order of private mode: its address, its markers and all who may pay or be paid, from one block. */
+/** One look at an order of private mode: address, markers, and all accounts that may pay or be paid, from one block. */
 import type { Address } from "../core/address.ts";
 import type { Reading } from "./reading.ts";
 
@@ -8,7 +8,7 @@ export interface OrderQuery {
   readonly address: Address;
   /** Mints of tokens, SOL's left out: USDC and USDT. */
   readonly mints: readonly Address[];
-  /** Who pays the network, who gets the fee, who gets what is left, and everybody else whose accounts decide something. */
+  /** The payer of the network, the receivers of fee and rest, and all others whose accounts decide something. */
   readonly owners: readonly Address[];
   /** Seeds of markers, such as `0`, `1`, `r0`. */
   readonly seeds: readonly string[];
@@ -50,8 +50,8 @@ export interface OrderTold extends Reading {
 }
 
 /**
- * What the endpoints show that answered, as many as must agree at least, newest slot first. Markers and rent are what so
- * many of them say alike; balances may differ, and each rule says whose counts.
+ * The answers of the endpoints, as many as must agree at least, newest slot first. Markers and rent are what so many of them
+ * say alike; balances may differ, and each rule says whose counts.
  */
 export interface OrderReading {
   /** How many endpoints must agree. */
@@ -70,7 +70,7 @@ export function rentOf(perByte: bigint, bytes: number): bigint {
   return (ACCOUNT_HEAD_BYTES + BigInt(bytes)) * perByte;
 }
 
-/** What is read of an order's history. */
+/** The facts of an order's history. */
 export interface OrderHistoryQuery extends Pick<OrderQuery, "address" | "mints" | "seeds"> {
   /** Lamports of rent a byte when the order was taken: what its token accounts hold above their rent is its money. */
   readonly rentPerByte: bigint;
@@ -83,15 +83,15 @@ export interface OrderChange {
   /** Whether the order's address signed it: then it is no deposit. */
   readonly isOwn: boolean;
   /**
-   * Lamports, then the units of each mint, that the wallet and its associated accounts got; below zero where they gave. Of
-   * the lamports of a token account those above its rent count.
+   * Lamports, then the units of each mint, that the wallet and its associated accounts got; below zero where they gave. For a
+   * token account, only lamports above its rent count.
    */
   readonly changes: readonly bigint[];
   /** The one owner who gave all of an asset, by its place in `changes`; null where it does not tell one. */
   readonly payers: readonly (Address | null)[];
   /** The marker addresses among the accounts that the transaction names, lookup tables and inner instructions included. */
   readonly markers: readonly Address[];
-  /** What each other owner got of the order's assets, for telling whom a marker of another copy paid. */
+  /** The gains of every other owner in the order's assets, for telling the payees of another copy's marker. */
   readonly received: readonly {
     readonly owner: Address;
     readonly mint: Address | null;

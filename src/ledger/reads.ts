@@ -23,7 +23,7 @@ export type Witnesses = "one" | "enough" | "any" | "none";
 export interface ReadRule {
   readonly belief: Belief;
   readonly witnesses: Witnesses;
-  /** What counts of the answers, and what an absence in them means. */
+  /** The counting of answers, and the meaning of an absence in them. */
   readonly absence: string;
   /** The decision that depends on the answer, as a noun phrase. */
   readonly decides: string;

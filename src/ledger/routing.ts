@@ -45,7 +45,7 @@ export type TokenProgram = "token" | "token-2022";
  * A move of a transaction, in the order of its instructions.
  *
  * `buy` makes the *marker* of `base` and `seed`: an account at an address derived of both, and of an owner that no key and
- * no program can have; its data length is `length`, its rent `lamports`. Of any transactions that buy the same marker one
+ * no program can have; its data length is `length`, its rent `lamports`. Among all transactions that buy the same marker, one
  * succeeds, for ever. `empty` fails unless nothing is left at `address`.
  *
  * `transfer` pays from one owner to another, between their associated token accounts when there is a mint, or from
@@ -107,7 +107,7 @@ export interface TransactionPlan {
   readonly moves: readonly Move[];
 }
 
-/** What a transaction bids for its place in a block: the priority fee. */
+/** The bid of a transaction for its place in a block: the priority fee. */
 export interface Bid {
   /** Where it begins: at what the market is estimated to take, at the least that the ledger bids, or at its ceiling. */
   readonly from: "estimate" | "floor" | "ceiling";
@@ -208,18 +208,18 @@ export interface RoutingLedger {
    */
   markerOf(order: Address, seed: string): Address;
   /**
-   * One look at an order: its markers, what its address and the other owners hold, and the rent, of each endpoint from one
-   * block. Every endpoint is asked. Answers that are more than 50 slots from those of the others are left out, as long as
+   * One look at an order: markers, balances of its address and the other owners, and the rent, from one block of each
+   * endpoint. Every endpoint is asked. Answers that are more than 50 slots from those of the others are left out, as long as
    * enough remain. Throws `LedgerUnavailable` where fewer answer than must agree, and `EndpointsDifferError` where they
    * differ about the rent. At processed a block may still vanish.
    */
   readOrder(query: OrderQuery, commitment: Commitment): Promise<Evidence<OrderReading>>;
   /**
    * The finalized transactions of slot `since` or later that changed what an order holds, or by which its own key paid
-   * somebody. Those that name its address or an associated account of its mints are read, about 1,000 a call: the next one
-   * goes on from `more`. As many endpoints as must agree have to list; a transaction that any of them lists counts, and they
-   * have to tell alike what it changed, else `EndpointsDifferError`. Where endpoints do not reach back so far, what they
-   * list is no proof that there is no more.
+   * somebody. The call reads about 1,000 transactions that name its address or an associated account of its mints: the next one
+   * goes on from `more`. As many endpoints as must agree have to list; a transaction on any list counts, and its changes must
+   * be told alike, else `EndpointsDifferError`. Where endpoints do not reach back so far, what they list is no proof that
+   * there is no more.
    */
   changesOfOrder(query: OrderHistoryQuery, since: number): Promise<Evidence<OrderHistory>>;
   /**

@@ -20,9 +20,9 @@ export interface Signer {
   readonly deadlineMs?: number;
   /**
    * The Ed25519 signature (64 bytes) over exactly these bytes, the whole message of a transaction. Rejects when it cannot
-   * sign: nothing was sent then, and the caller tries again later. What it resolves with is verified. One request for a
-   * message is open at a time. `signal` is aborted at the deadline; an answer that comes all the same is used where the
-   * same bytes are asked for again.
+   * sign: nothing was sent then, and the caller tries again later. The signature is verified. One request for a message is
+   * open at a time. `signal` is aborted at the deadline; an answer that comes all the same is used where the same bytes are
+   * asked for again.
    */
   sign(message: Uint8Array, signal?: AbortSignal): Promise<Uint8Array>;
 }

@@ -13,7 +13,7 @@ export const VERSION_1 = 0x81;
 /** The largest transaction that the network carries: of version 1, and of any other. */
 const MAX_BYTES_OF_VERSION_1 = 4_096;
 const MAX_BYTES = 1_232;
-// What it takes in base64. Longer text is refused unread.
+// The length of its base64 text. Longer text is refused unread.
 const MAX_TEXT = 4 * Math.ceil(MAX_BYTES_OF_VERSION_1 / 3);
 
 /** The most bytes of a transaction that begins with this byte. */
