@@ -30,7 +30,7 @@ export interface NodeContext extends HealthWatch {
    * transaction.
    */
   readonly deathProof: DeathProof;
-  /** What our own transactions bid. */
+  /** The bids of our own transactions. */
   readonly fees: FeePolicy;
   /** The walks over the blocks that could hold a transaction, by endpoint and signature, the oldest walk first. */
   readonly walks: Map<string, BlockWalkState>;
@@ -71,7 +71,7 @@ export async function ask<T>(nodes: NodeContext, question: EndpointCall<T>): Pro
   return heard<T>(await firstAnswer({ ...nodes, endpoints: readers }, question));
 }
 
-/** The answer of one endpoint, whatever its roles: a hint. Throws as `firstAnswer` does. */
+/** One endpoint's answer, whatever its roles: a hint. Throws as `firstAnswer` does. */
 export async function askOne<T>(
   nodes: NodeContext,
   endpoint: Endpoint,
@@ -106,7 +106,7 @@ export async function firstAnswer<T>(
       const failure = asEndpointFailure(error);
       failures.set(endpoint, failure);
       spent.tries.set(endpoint, tries + 1 < triesWith(failure) ? tries + 1 : MAX_TRIES);
-      // What was cut off by closing says nothing about the endpoint.
+      // A call that closing cut off says nothing about the endpoint.
       if (nodes.closed.aborted) break;
       noteFailure(endpoint, { failure, of }, nodes);
     }

@@ -1,4 +1,4 @@
-/** What one transaction may take: compute units and their price, addresses, instructions, and so recipients. */
+/** The bounds of one transaction: compute units and their price, addresses, instructions, and so recipients. */
 import type { Address } from "../core/address.ts";
 
 /** The most addresses that a message of version 1 may name: as many as the chain loads for a transaction. */

@@ -48,7 +48,7 @@ export function decodeTransaction(
 function readStrictly(messageBytes: Uint8Array): ReadableMessage | null {
   try {
     const message = VersionedMessage.deserialize(messageBytes);
-    // What is written back differs when a byte was skipped or a length was not written the shortest way.
+    // The rewritten message differs if a byte was skipped or a length was not written the shortest way.
     const isWhole = Buffer.from(serializeMessage(message)).equals(messageBytes);
     return isWhole && isSound(message) ? message : null;
   } catch {
@@ -56,7 +56,7 @@ function readStrictly(messageBytes: Uint8Array): ReadableMessage | null {
   }
 }
 
-/** The validator's own rules for a message ("sanitize"). Of them web3.js applies one: as many signatures as required. */
+/** The validator's own rules for a message ("sanitize"). web3.js applies one of them: as many signatures as required. */
 function isSound(message: ReadableMessage): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const keys = message.staticAccountKeys;

@@ -26,7 +26,7 @@ function isPoint(bytes: Uint8Array): boolean {
 }
 
 // Deriving takes a third of a millisecond of hashing and curve arithmetic, and an order asks for the same few accounts
-// again and again. Callers that follow many addresses for long keep the answers themselves. So many take about 1 MB.
+// again and again. Callers that follow many addresses for long keep the answers themselves. This many take about 1 MB.
 const MAX_REMEMBERED = 4_000;
 const remembered = new Map<string, Derived>();
 
@@ -65,7 +65,7 @@ function derived(owner: string, mint: string, programId: string): Derived {
   return found;
 }
 
-// What the chain appends to the seeds of an address that no key has.
+// The chain's suffix to the seeds of an address that no key has.
 const MARK = "ProgramDerivedAddress";
 const MAX_BUMP = 255;
 

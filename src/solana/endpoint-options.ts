@@ -30,9 +30,9 @@ const endpointSettings = optionsWith({
   /** The standard `fetch` when left out; a local chain's own `fetch` needs no port. */
   fetch: functionOption<Fetch>().default(() => standardFetch),
   /**
-   * What the endpoint is asked for. `read`: answers that are hints. `witness`: its word counts as evidence. `send`: it
-   * takes broadcasts. A relay that takes nothing but transactions has the role `send` alone and is asked nothing else.
-   * Default: all three.
+   * The roles of the endpoint. `read`: answers that are hints. `witness`: its word counts as evidence. `send`: it takes
+   * broadcasts. A relay that takes nothing but transactions has the role `send` alone and is asked nothing else. Default: all
+   * three.
    */
   roles: z
     .array(z.enum(ENDPOINT_ROLES))

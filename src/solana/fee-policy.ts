@@ -1,4 +1,4 @@
-/** What transactions that the service signs bid for their place in a block. */
+/** The bids of transactions that the service signs, for their place in a block. */
 import { z } from "zod";
 import { functionOption } from "../core/options.ts";
 

@@ -45,7 +45,7 @@ export interface SolanaLedgerOptions {
    * transaction that is given up. A block of more than 8 MiB of accounts counts as missing.
    */
   readonly deathProof?: "statuses" | "blocks";
-  /** What transactions that the service signs bid for their place in a block. */
+  /** The bids of transactions that the service signs, for their place in a block. */
   readonly fees?: FeeOptions;
   /** For deadlines and pauses between tries. Default: the machine's clock. */
   readonly clock?: Clock;
@@ -67,7 +67,7 @@ const optionsSchema = z
   })
   .superRefine(({ endpoints, witnesses = 1 }, context) => {
     const most = witnessesAmong(endpoints);
-    // None at all is told of the endpoints.
+    // The logger hears nothing about endpoints.
     if (witnesses <= Math.max(most, 1)) return;
     const message = `expected at most the number of endpoints with the role \`witness\`, ${most}`;
     context.addIssue({ code: "custom", path: ["witnesses"], message });

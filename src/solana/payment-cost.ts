@@ -34,8 +34,8 @@ export function tooManyRecipients(recipients: number): RangeError {
   return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
 }
 
-// The price of a signature and of a byte changes with a vote of the validators, if ever. What was built with a price of a
-// moment ago is still tried before it is signed.
+// The price of a signature and of a byte changes with a vote of the validators, if ever. A price of a moment ago is still
+// tried before a signature.
 const PRICES_FOR_MS = 10_000;
 
 /** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
@@ -45,8 +45,8 @@ export async function feeOf(nodes: NodeContext, message: ReadableMessage): Promi
       of: "feeOf",
       subject: "the fee of a transaction",
       question: async ({ rpc }) => {
-        // A fee does not depend on the blockhash, and a node prices none that it has not seen. Of several nodes behind one URL
-        // each knows a finalized one.
+        // A fee does not depend on the blockhash, and a node prices none that it has not seen. Every node behind one URL
+        // knows a finalized blockhash.
         const { value } = await rpc.getLatestBlockhash("finalized");
         return BigInt(await rpc.getFeeForMessage(over(message, value.blockhash), "confirmed"));
       },
@@ -127,7 +127,7 @@ export interface PaymentBid {
   readonly priorityFee: bigint;
 }
 
-/** What the market is estimated to take for a payment with room for the assertions of a wallet. */
+/** The market's estimated price for a payment with room for the assertions of a wallet. */
 export async function paymentBid(
   nodes: NodeContext,
   planned: readonly StepOfTransaction[],
@@ -137,7 +137,7 @@ export async function paymentBid(
   return { units, microLamports, priorityFee: priorityFeeOf(units, microLamports) };
 }
 
-// Who pays does not change the price of a signature; any key works that is not a program's.
+// The payer does not change the price of a signature; any key works that is not a program's.
 const ANYBODY = addressOf(new Uint8Array(32).fill(1));
 
 /**
@@ -161,7 +161,7 @@ export async function paymentCost(
   return { networkFee, rent };
 }
 
-/** What a payment with this bid costs: its sender alone signs it. */
+/** The cost of a payment with this bid: its sender alone signs it. */
 export async function feeOfPayment(nodes: NodeContext, bid: bigint): Promise<Evidence<bigint>> {
   const { blockhash } = await newestBlockhash(nodes);
   return await feeWithBid(nodes, messageOfOneSignature(blockhash), bid);

@@ -84,7 +84,7 @@ const NO_SUCH_ACCOUNT: ReadonlySet<unknown> = new Set([
   "IllegalOwner",
 ]);
 
-/** What is not known is an `other` error of the transaction. */
+/** An unknown fault is an `other` error of the transaction. */
 export function readChainError(err: unknown): ChainError {
   const poor = field(field(err, "InsufficientFundsForRent"), "account_index");
   if (typeof poor === "number") return { of: "account", index: poor, error: "rent" };

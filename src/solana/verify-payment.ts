@@ -71,7 +71,7 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
   return setsLimits(message) ? null : "missing_limits";
 }
 
-/** What is as declared. */
+/** The declared form of the payment. */
 interface JudgedContent {
   readonly proof: Evidence<boolean>;
   readonly references: VerifiedPayment["references"];

@@ -35,7 +35,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   ...MEMO_PROGRAMS,
 ]);
 
-/** See `RoutingLedger.checkForeignSwap`. What needs no node comes first. */
+/** See `RoutingLedger.checkForeignSwap`. Checks without a node come first. */
 export async function checkForeignSwap(
   nodes: NodeContext,
   putativeTransaction: string,
@@ -68,7 +68,7 @@ export async function checkForeignSwap(
     blockhash: message.recentBlockhash,
     lastValidBlockHeight: window.lastValidBlockHeight,
     firstSlot: window.firstSlot,
-    // What else leaves with the fee, such as a tip, is a cost to the taker all the same.
+    // Any other departure beside the fee, such as a tip, is a cost to the taker all the same.
     networkFee: run.spent > fee ? run.spent : fee,
     priorityFee: priorityFee(message, instructions.map(readInstruction)),
   };
@@ -112,10 +112,10 @@ function showsAfterRun({ program, accounts, data }: ResolvedInstruction, taker: 
   return signer !== undefined && accounts[signer] === taker;
 }
 
-/** What the instructions state that the terms do not allow. */
+/** Statements of the instructions that the terms do not allow. */
 function faultOf(instructions: readonly ResolvedInstruction[], swap: ForeignSwap): ForeignSwapFault | null {
   if (!instructions.every((each) => showsAfterRun(each, swap.taker))) return "program";
-  // What an account holds when it is closed is known only then.
+  // The balance of an account at its closing is known only then.
   if (instructions.some((each) => closes(each) && each.accounts[1] !== swap.taker)) return "terms";
   const read = instructions.filter(({ program }) => program === JUPITER_PROGRAM).map(readRoute);
   const routes = read.flatMap((each) => (each?.does === "swap" ? each : []));
@@ -164,9 +164,9 @@ function keepsTerms(
 }
 
 /**
- * One endpoint's run. Of the accounts that the instructions name, those are compared that are the taker's or are not there.
- * What they hold before the run is read once it is over, and no older than the run: behind one URL stand nodes that are some
- * slots apart, and money that came to the taker between two of them could be taken unseen.
+ * One endpoint's run. The accounts in the instructions are compared if they belong to the taker or do not exist. Their
+ * earlier balance is read after the run, at its slot or later: behind one URL stand nodes that are some slots apart, and
+ * money that came to the taker between two of them could be taken unseen.
  */
 function runOf({
   decoded: { bytes },

@@ -32,8 +32,8 @@ const TERMS_BYTES = 18;
 const BPS = 10_000n;
 
 /**
- * The meaning of an instruction, null where it is unknown. Of the many swap instructions those two are read that the Swap
- * API of version 2 makes, in which the input is exact.
+ * The meaning of an instruction, null where it is unknown. It reads the two swap instructions of the Swap API of version 2,
+ * in which the input is exact.
  */
 export function readRoute({ accounts, data }: ResolvedInstruction): Route | MadeAccount | null {
   const bytes = Buffer.from(data);

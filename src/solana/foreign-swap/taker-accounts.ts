@@ -19,11 +19,11 @@ export interface PricedSwap extends ForeignSwap {
   readonly fee: bigint;
 }
 
-/** What a run costs the taker beside the input, in lamports. */
+/** The cost of a run for the taker beside the input, in lamports. */
 export interface SwapCost {
   /** The fee and what else leaves in SOL, such as a tip; 0 where SOL comes in, since both mix there. */
   readonly spent: bigint;
-  /** What is left in the taker's token accounts in SOL: the rent of new ones. */
+  /** The SOL that stays in the taker's token accounts: the rent of new ones. */
   readonly rent: bigint;
 }
 

@@ -40,7 +40,7 @@ function expectFits(draft: MessageV0): void {
   throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
 }
 
-/** See `RoutingLedger.buildTransaction`. What is wrong with the plan is said before a node is asked. */
+/** See `RoutingLedger.buildTransaction`. Faults of the plan are told before a node is asked. */
 export async function buildTransaction(
   nodes: NodeContext,
   plan: TransactionPlan,

@@ -25,7 +25,7 @@ export async function holdingsOf(nodes: NodeContext, asked: HoldingsQuery): Prom
 }
 
 function vouchedFor(nodes: NodeContext, asked: HoldingsQuery, told: readonly OwnerHoldings[]): OwnerHoldings {
-  // What two endpoints name by one address and by two mints is told by neither of the other.
+  // If two endpoints name one address with two mints, neither confirms the other.
   const known = new Map(told.flatMap(({ accounts }) => accounts.map((each) => [nameOf(each), each])));
   const strays = [...known.values()];
   const answers = told.map(({ accounts, ...reading }) => {

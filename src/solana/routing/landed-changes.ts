@@ -14,10 +14,10 @@ import {
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
-/** What a landed transaction changed, with what accounts held before. */
+/** The changes of a landed transaction, with the balances before. */
 export interface LandedChange extends TransactionChange {
   readonly slot: number;
-  /** Of all accounts that it names, in lookup tables too: programs that it calls can use no others. */
+  /** All accounts of the transaction, in lookup tables too: called programs can use no others. */
   readonly lamports: readonly {
     readonly account: Address;
     readonly before: bigint;
@@ -133,7 +133,7 @@ function changesIn(landed: LandedTransaction | null, signature: string): LandedC
 const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * What a larger balance changed by follows from all others, for no transaction makes lamports or loses any but its fee: an
+ * The change of a larger balance follows from all others, for no transaction makes lamports or loses any but its fee: an
  * exchange that pays out of nine million SOL would seem to have given some lamports more or less than came.
  */
 function exactly(lamports: LandedChange["lamports"], fee: bigint): LandedChange["lamports"] {

@@ -1,4 +1,4 @@
-/** Reads what transactions changed at an order: who paid in, whom its own key paid, and under which markers. */
+/** Reads what transactions changed at an order: payers, payees of its own key, and markers. */
 import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import {
@@ -16,9 +16,9 @@ import { inflowsIn, type Inflow } from "./attribute-inflows.ts";
 import { landedChanges, type LandedChange } from "./landed-changes.ts";
 import { inBatches, MAX_SIGNATURES } from "./signed-by.ts";
 
-// Each is read from every endpoint. Whoever floods an order pays the chain for each.
+// Each is read from every endpoint. A flood costs its sender a fee for each transaction.
 const MOST_READ = 1_000;
-// A hundred thousand transactions of one account. Of more nothing is read, and their payers stay unknown.
+// A hundred thousand transactions of one account. Beyond it nothing is read, and payers stay unknown.
 const MOST_PAGES = 100;
 
 /** See `RoutingLedger.changesOfOrder`. Nodes have left entries out, so what any endpoint lists as successful is read. */
@@ -157,7 +157,7 @@ class OrderAccounts {
 
   #unitsOf({ tokens }: LandedChange, index: number): bigint {
     const account = this.accounts[1 + index];
-    // Whoever else the account was given to owns what is in it.
+    // The new owner of a handed-over account owns its tokens.
     const own = tokens.filter((each) => each.account === account && each.owner === this.#of.address);
     return sumOf(own.map(({ change }) => change));
   }

@@ -188,9 +188,9 @@ function empty({ address, payer }: MoveOf<"empty">): TransactionInstruction {
   });
 }
 
-// Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
-// version counts, the first one (transfer 6,200, close 3,000, create 21,000 with all that it calls); since p-token they
-// take 105, 118 and 13,500.
+// Compute units per instruction, generously: the runtime's own programs take 150. For the token programs the dearer version
+// counts, the first one (transfer 6,200, close 3,000, create 21,000 with its calls); since p-token they take 105, 118 and
+// 13,500.
 const UNITS: Readonly<Record<StepOfTransaction["step"], number>> = {
   allocate: 500,
   fund: 500,

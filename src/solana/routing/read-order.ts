@@ -1,4 +1,4 @@
-/** Reads an order in one look: its address, its markers and all who may pay or be paid, as each endpoint shows one block. */
+/** Reads an order in one look: address, markers, and all accounts that may pay or be paid, from one block of each endpoint. */
 import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type {
@@ -159,7 +159,7 @@ function nearOneAnother(told: readonly OrderTold[], witnesses: number): readonly
   return near.length >= witnesses ? near : newestFirst;
 }
 
-/** What enough of them say alike; undefined where nothing is, or more than one thing. */
+/** The value on which enough endpoints agree; undefined where nothing is, or more than one thing. */
 function alike<T>(said: readonly T[], witnesses: number): T | undefined {
   const at = toldAlike(said, witnesses);
   return at === null ? undefined : said[at];

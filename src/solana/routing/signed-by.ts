@@ -7,13 +7,13 @@ import { EndpointFailure } from "../endpoint-failure.ts";
 import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
 import { errorText } from "../statuses.ts";
 
-// What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
+// The most entries of getSignaturesForAddress. Beyond it an address is being flooded, and its history no proof.
 export const MAX_SIGNATURES = 1_000;
 // getTransaction takes one signature; so many are asked for at a time.
 const TRANSACTIONS_AT_ONCE = 8;
-// Who signed a finalized transaction never changes, and every sweep of a payroll asks for the hundred that name its
-// address again. This many entries take about 4 MB; a forgotten entry costs a call. Lists are asked for each time: an
-// entry that a node omits today may be listed tomorrow.
+// The signers of a finalized transaction never change, and every sweep of a payroll asks again for the hundred that name its
+// address. This many entries take about 4 MB; a forgotten entry costs a call. Lists are asked for each time: an entry that a
+// node omits today may be listed tomorrow.
 const MAX_REMEMBERED = 10_000;
 
 /**

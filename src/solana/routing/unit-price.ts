@@ -30,7 +30,7 @@ export async function unitPrice(
   return bid < most ? bid : most;
 }
 
-/** What the market is estimated to take now, in millionths of a lamport per compute unit. */
+/** The market's estimated price now, in millionths of a lamport per compute unit. */
 function estimateOf(nodes: NodeContext): Promise<bigint> {
   return nodes.remembered("fee estimate", ESTIMATE_FOR_MS, () => estimated(nodes));
 }
@@ -75,7 +75,7 @@ async function lowestEstimate(nodes: NodeContext, percentile: FeePolicy["percent
   );
 }
 
-/** Of the blocks in which somebody had to bid for a place. */
+/** Prices of blocks in which somebody had to bid for a place. */
 function percentileOf(fees: readonly number[], percentile: number): number {
   const paid = fees.filter((fee) => fee > 0).toSorted((a, b) => a - b);
   return paid[Math.min(paid.length - 1, Math.floor((paid.length * percentile) / 100))] ?? 0;

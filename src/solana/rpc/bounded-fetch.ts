@@ -105,7 +105,7 @@ const OWNED_ACCOUNTS = 4 * MIB;
 const TRANSACTION = 1.25 * MIB;
 /** The accounts of each of some ten thousand transactions. */
 const BLOCK = 8 * MIB;
-/** Of each of the last 150 blocks. */
+/** An entry for each of the last 150 blocks. */
 const PRIORITY_FEES = 16 * KIB;
 /** Logs and balances of a run. */
 const RUN = 256 * KIB;

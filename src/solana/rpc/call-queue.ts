@@ -26,7 +26,7 @@ interface CallQueueParts {
   readonly pace: CallRateLimit | null;
 }
 
-/** Reads whose answer depends on nothing but their parameters. What sends or tries a transaction is never shared. */
+/** Reads whose answer depends on nothing but their parameters. A call that sends or tries a transaction is never shared. */
 const SHARED_READS: ReadonlySet<string> = new Set([
   "getAccountInfo",
   "getBalance",
@@ -71,7 +71,7 @@ const BATCHES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ACCOUNTS = "getMultipleAccounts";
-// While a request is under way the next one fills up, for this long at most: one that hangs must not hold up others.
+// While a request is under way the next one fills up, for this long at most: a hanging call must not hold up others.
 const MAX_WAIT_MS = 10;
 
 /** A call that somebody waits for. Calls of one key can be answered by one call; null: by none but its own. */
@@ -96,7 +96,7 @@ interface Lane {
 /**
  * The calls to one node through `post`. A caller only joins a request that has not been sent yet, so no answer was read before
  * the caller asked: proof of a death, or of a refused cancel, is as fresh as from a call of its own. Accounts in one caller's
- * call stay in one call, and so in one block. What cannot be shared leaves alone and at once.
+ * call stay in one call, and so in one block. A call that cannot be shared leaves alone and at once.
  */
 export function queuedCalls(post: RpcBatchFetch, parts: CallQueueParts): RpcCall {
   const queue = new CallQueue(post, parts);
@@ -203,13 +203,13 @@ class CallQueue {
 type List = readonly string[];
 type AskedCall = Pick<Wanted, "method" | "params">;
 
-/** A call, and those whom its answer serves. */
+/** A call with its callers. */
 interface SharedCall extends AskedCall {
   readonly callers: readonly Wanted[];
 }
 
 const BATCH_NAMES: ReadonlySet<string> = new Set(BATCHES.values());
-// What is written of a call besides its parameters.
+// The bytes of a call besides its parameters.
 const FRAME_BYTES = 90;
 
 function keyOf(method: string, params: readonly unknown[]): string | null {

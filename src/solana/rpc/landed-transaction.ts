@@ -132,7 +132,7 @@ function isSigned(bytes: Uint8Array): boolean {
 }
 
 /**
- * Keys that a message names, those of its signers first. Of a message of version 1 nothing else is read: a setting that
+ * Keys that a message names, those of its signers first. Other fields of a message of version 1 are not read: a setting that
  * is made later than this program changes no key.
  */
 function keysOf(message: Uint8Array): { readonly signers: number; readonly keys: readonly Uint8Array[] } {
