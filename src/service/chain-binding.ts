@@ -41,7 +41,7 @@ export class ChainBinding {
     return this.#environment ?? null;
   }
 
-  /** What is not known to be for tests counts as production. */
+  /** A chain that is not known to be for tests counts as production. */
   get isProduction(): boolean {
     return this.#environment !== "test";
   }

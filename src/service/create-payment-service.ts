@@ -67,7 +67,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     ...merged(parts.modules.map(({ calls }) => calls)),
   };
   const { instances, ...commands } = operator;
-  // What modules add at run time has the types that stand beside their list.
+  // The types beside the list of modules describe the members that modules add at run time.
   const added = {
     ...store.forHost(asking),
     ...merged(parts.modules.map(({ listeners }) => listeners)),
@@ -81,7 +81,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   };
 }
 
-/** What several modules add, as one. */
+/** The merged parts of several modules. */
 function merged(added: readonly (object | undefined)[]): object {
   return Object.assign({}, ...added) as object;
 }

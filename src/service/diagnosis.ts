@@ -13,7 +13,7 @@ import { refuseFixedPrices } from "../payments/frame/prices/prices.ts";
 export interface Diagnosis extends DatabaseBinding, ModuleDiagnosis {
   /** Endpoints in the order configured. */
   readonly endpoints: readonly EndpointStatus[];
-  /** What matters once real money moves. */
+  /** Points that matter once real money moves. */
   readonly settings: ServiceSettings;
   /** The name of a file beside the database that holds a master secret; null where none was found. */
   readonly secretBeside: string | null;

@@ -58,7 +58,7 @@ export class LedgerCallHistory implements LedgerCallReads {
     const task = this.#since === null ? null : runningTask();
     const answer = ask();
     if (task === null) return answer;
-    // What is computed here asks no one.
+    // Local computations call no endpoint.
     if (!(answer instanceof Promise)) return answer;
     const begun = { method, task, number: (this.#made += 1), at: this.#clock.now() };
     this.#keep({ ...begun, durationMs: null, outcome: null });

@@ -1,4 +1,4 @@
-/** What a service lets go because of its age, by the modules that keep it. */
+/** The rows that a service removes because of their age, by module. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { Address } from "../core/address.ts";
 import type { CheckedKeepOptions } from "../payments/frame/retention/keep.ts";

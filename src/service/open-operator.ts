@@ -71,7 +71,7 @@ export function openOperator(service: OperatedService): OpenedOperator {
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     instances: readsOf(engine),
   });
-  // What the modules add at run time has the types that stand beside their list.
+  // The types beside the list of modules describe the members that modules add at run time.
   const added = Object.assign({}, ...modules.map(({ commands }) => commands ?? {})) as ModuleCommands;
   return { ...opened, operator: { ...opened.operator, ...added } };
 }
@@ -86,7 +86,7 @@ const noOrders: OrderActs = {
   },
 };
 
-/** What the first module that knows it answers; null where none does. */
+/** The answer of the first module that has one; null where none does. */
 async function firstOf<Answer>(
   modules: readonly OpenModule[],
   ask: (module: OpenModule) => Promise<Answer | null>,

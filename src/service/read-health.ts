@@ -81,7 +81,7 @@ export interface Health extends ModuleHealth {
    */
   readonly watches: Readonly<Record<string, WatchStatus>>;
   /**
-   * What the purses held when this process last read them: at most five minutes ago while the chain answers. Absent before
+   * The funds of the purses at this process's last reading: at most five minutes ago while the chain answers. Absent before
    * that, and where neither private mode nor swaps are on.
    */
   readonly purses?: PurseReading;
@@ -98,7 +98,7 @@ export interface Health extends ModuleHealth {
   readonly retention: PaymentRetentionStatus | null;
 }
 
-// Who asks how we are does not wait for what is ill: probes give up after seconds.
+// A health check does not wait for an ill part: probes give up after seconds.
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;
 
@@ -119,7 +119,7 @@ interface HealthParts {
   readonly countMatters: () => Promise<number>;
   readonly purses: () => PurseReading | null;
   readonly retention: () => Promise<PaymentRetentionStatus>;
-  /** What modules add. */
+  /** The parts of modules. */
   readonly added: readonly NonNullable<OpenModule["health"]>[];
 }
 

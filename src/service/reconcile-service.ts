@@ -38,7 +38,7 @@ async function reconcileModules(
   for (const { reconcile: compare } of modules) {
     if (compare !== undefined) told.push(await compare(options.ledger, tell));
   }
-  // What the modules tell at run time has the types that stand beside their list.
+  // The types beside the list of modules describe the tallies of modules at run time.
   const body = Object.assign({}, ...told.map((part) => part.body)) as ModuleReconciliation;
   return { body, isExplained: told.every(({ isExplained }) => isExplained) };
 }

@@ -75,7 +75,7 @@ export class ServiceLoop {
     }
   }
 
-  /** What goes on all the same, since it waits for a node or a host that hears no signal, asks the storage nothing any more. */
+  /** Work that goes on all the same, since a node or a host hears no signal, uses the storage no more. */
   async #shutUnlessRunning(): Promise<void> {
     const { store, context } = this.#parts;
     if (this.#stopping !== null) return;

@@ -68,7 +68,7 @@ export interface ServiceParts extends OpenedOperator {
   readonly swapper: Swapper | null;
   /** The modules of the list, with what they bring to this service. */
   readonly modules: readonly OpenModule<CreatedTransactionBody>[];
-  /** Those of the way that routes payments; null while none does. */
+  /** The parts of the mode that routes payments; null while none does. */
   readonly wallets: RoutingWallets | null;
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
@@ -169,7 +169,7 @@ function contextOf(
   };
 }
 
-/** What modules are opened with, besides options and context. */
+/** The parts for opening modules, besides options and context. */
 interface ModuleSurroundings extends Pick<ServiceParts, "chain" | "parts" | "gate"> {
   /** Throws until it is built: the charts of the modules are part of it. */
   readonly engine: () => Engine<PaymentTables>;
