@@ -20,7 +20,7 @@ export function isOfThisSite({ headers, url }: Request): boolean {
   return origin !== null && parseUrl(origin)?.host === new URL(url).host;
 }
 
-/** What acts work with. */
+/** The dependencies of acts. */
 export interface ActParts extends SectionParts {
   /** Null where viewers only look. */
   readonly acting: ViewerActs | null;

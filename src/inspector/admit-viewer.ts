@@ -5,7 +5,7 @@
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import { parseUrl } from "../core/parse-url.ts";
 
-/** Decides about one request. What it throws refuses. */
+/** Decides about one request. An exception refuses the request. */
 export type Authorize = (request: Request) => boolean | Promise<boolean>;
 
 /** A request with what is known of where it comes from. */

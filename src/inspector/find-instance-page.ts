@@ -54,7 +54,7 @@ export class InstancePageHandler {
     const { inspected, charts } = parts;
     this.#folding = new ReplayCache(inspected.storage, (key, { workflow, hash }) => {
       const known = charts.get(key);
-      // Of the versions before, no hash is stored with the instance.
+      // Instances of earlier versions have no stored hash.
       return known === undefined || (key === workflow && known.hash !== hash) ? null : known.workflow;
     });
   }
@@ -72,7 +72,7 @@ export class InstancePageHandler {
     return present(instancePage(links, await this.#shown(found, step)));
   }
 
-  /** What a module keeps of an instance that has gone with its end; null where none does. */
+  /** A module's record of an instance that has gone with its end; null where none does. */
   async #gone(links: Links, id: string): Promise<FoundPage | null> {
     const { inspected, redact } = this.#parts;
     const { payments, acting } = inspected;

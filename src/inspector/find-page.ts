@@ -113,7 +113,7 @@ export class PageHandler {
   }
 }
 
-/** The filters of a list as they stand in its address. What cannot be read narrows nothing. */
+/** The filters of a list as they stand in its address. An unreadable filter narrows nothing. */
 function listQuery(params: URLSearchParams): ListQuery {
   const workflow = params.get("workflow") ?? "";
   const status = params.get("status");

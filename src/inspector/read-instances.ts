@@ -22,7 +22,7 @@ export interface ListQuery {
   readonly state?: string;
   /** True for instances that need a person only. */
   readonly attention?: true;
-  /** The last instance of the page before. Those that search fields find come by id alone. */
+  /** The last instance of the page before. A search by fields returns instances by id alone. */
   readonly before?: Pick<InstanceRecord, "createdAt" | "id">;
 }
 

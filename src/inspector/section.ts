@@ -6,13 +6,13 @@ import type { FoundPage } from "./found-page.ts";
 import type { Links } from "./pages/page.ts";
 import type { SecretFilter } from "./show-values.ts";
 
-/** What is asked for. */
+/** The request for a page. */
 export interface SectionQuery {
   readonly query: URLSearchParams;
   readonly redact: SecretFilter;
 }
 
-/** What is known where an act is carried out. */
+/** The facts at the moment of an act. */
 export interface SectionParts {
   /** Absent for an engine without payments. */
   readonly payments?: Pick<InspectedPaymentParts, "reads"> | undefined;
@@ -32,7 +32,7 @@ export interface InspectorSection {
   addressOf(links: Links, name: string, parts: SectionParts): Promise<string | null>;
 }
 
-/** What is offered on something that is no instance: an instance may be called as it is. */
+/** Acts on a subject that is no instance: an instance may be called as it is. */
 export async function offersOn(
   acting: ViewerActs | undefined,
   name: string,

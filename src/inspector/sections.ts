@@ -1,4 +1,4 @@
-/** The sections of the inspector, in their order: a line for each module that has one. */
+/** The sections of the inspector, in their order: a line for each module with a section. */
 import type { InspectorSection } from "./section.ts";
 import { schedulesSection } from "./sections/schedules-section.ts";
 import { webhooksSection } from "./sections/webhooks-section.ts";

@@ -15,7 +15,7 @@ export interface BundleParts {
 const MAX_STEPS = 1_000;
 const MAX_PENDING = 1_000;
 
-/** Null where no instance has this id. Of a long history the last steps. */
+/** Null where no instance has this id. A long history keeps its last steps. */
 export async function exportBundle(
   { storage, charts, redact }: BundleParts,
   id: string,

@@ -2,8 +2,8 @@
 import type { ChartState, ReadChart } from "./read-chart.ts";
 
 /**
- * A `stateDiagram-v2`: states with what they do, transitions with event, guard and effects. What every state answers is
- * a note beside the first of them.
+ * A `stateDiagram-v2`: states with what they do, transitions with event, guard and effects. An answer of every state is a
+ * note beside the first of them.
  */
 export function mermaidText({ name, root, transitions }: ReadChart): string {
   const id = (state: string): string => nameOf(state, root.id);

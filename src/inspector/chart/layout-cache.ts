@@ -74,7 +74,7 @@ export class LayoutCache {
   /** A thread that dies of one chart is followed by another thread for the rest. */
   async #work(): Promise<void> {
     this.#isAtWork = true;
-    // What waits is sorted out in the same turn by what asks.
+    // The callers sort the waiting charts out in the same turn.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#inOneThread();
     this.#isAtWork = false;

@@ -33,7 +33,7 @@ const MORPHING = `
   const isAlike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
   const attributes = (old, fresh) => {
     for (const { name } of [...old.attributes]) {
-      // What a person has opened stays open.
+      // Details that a person has opened stay open.
       if (!fresh.hasAttribute(name) && !(old.nodeName === "DETAILS" && name === "open")) old.removeAttribute(name);
     }
     for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
@@ -47,7 +47,7 @@ const MORPHING = `
     attributes(old, fresh);
     const byKey = new Map();
     for (const child of old.children) if (keyOf(child) !== "") byKey.set(keyOf(child), child);
-    // What is gone goes first: what stays is not moved around it, for a moved element loses the focus.
+    // Removed elements go first: what stays is not moved around it, for a moved element loses the focus.
     const stays = new Set([...fresh.children].map(keyOf));
     for (const [key, child] of byKey) if (!stays.has(key)) child.remove();
     let at = old.firstChild;
@@ -139,7 +139,7 @@ const FOLLOWING = `
 `;
 
 const HANDLING = `
-  // What is copied stands on the page: nothing is copied that cannot be seen.
+  // The copied text stands on the page: nothing is copied that cannot be seen.
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-copies]");
     if (!button) return;

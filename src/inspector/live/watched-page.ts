@@ -14,7 +14,7 @@ type PageListener = (page: MadePage) => void;
 /** Dependencies of watched pages. */
 export interface WatchedPageParts {
   readonly make: () => Promise<MadePage>;
-  /** Calls back after commits of this process. Those of others are looked for. */
+  /** Calls back after commits of this process. Commits of other processes are polled for. */
   readonly onCommit: (listener: () => void) => () => void;
   readonly pace: Clock;
   /** Told why a page could not be made, once until it can be made again; it is tried again. */

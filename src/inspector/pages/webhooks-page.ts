@@ -69,7 +69,7 @@ interface DeliveryPage extends Pick<WebhookPage, "acts" | "redact"> {
   readonly ladder: DeliveryHistory;
 }
 
-/** A delivery that is over: its instance is gone, and its row and its attempts tell all of it. */
+/** A delivery that is over: its instance is gone, and its row and attempts tell everything. */
 export function deliveryPage(links: Links, { ladder, acts, redact }: DeliveryPage): PageParts {
   const { id, webhookId } = ladder.delivery;
   const webhook = html`<a href="${links.file("webhook", { id: webhookId })}"><code>${webhookId}</code></a>`;

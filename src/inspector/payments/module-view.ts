@@ -1,4 +1,4 @@
-/** What a module of payments shows of its rows in the inspector. */
+/** A payment module's view of its rows in the inspector. */
 import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import type { InspectedParts } from "../find-instance-page.ts";
@@ -11,7 +11,7 @@ import type { OrderPart } from "./order-part.ts";
 /** A call on the timeline of an instance, beside its steps. */
 export interface TimelineCall {
   readonly number: number;
-  /** What was done, up to the name of the instance that did it. */
+  /** The act, up to the name of the instance that did it. */
   readonly words: string;
   readonly instance: string;
   readonly of: string;
@@ -40,7 +40,7 @@ export interface ModuleView {
   flows(payments: InspectedPaymentParts, transactionId: string): Promise<readonly MoneyTally[] | null>;
   /** The module's rows of a transaction, as branches of its tree. */
   branches(payments: InspectedPaymentParts, transactionId: string): Promise<readonly OrderPart[]>;
-  /** Transactions that one looks for by this text. */
+  /** Transactions that a person finds by this text. */
   search(payments: InspectedPaymentParts, text: string): Promise<readonly RelatedId[]>;
   /** Troubles by instance. */
   troubles(

@@ -10,7 +10,7 @@ const MODULE_VIEWS: readonly ModuleView[] = [
   webhooksView,
 ];
 
-/** What the first module that knows of it shows; null where none does. */
+/** The view of the first module that has one; null where none does. */
 export async function firstShown<Shown>(
   show: (module: ModuleView) => Promise<Shown | null>,
 ): Promise<Shown | null> {
@@ -21,7 +21,7 @@ export async function firstShown<Shown>(
   return null;
 }
 
-/** What all modules show together. */
+/** The merged views of all modules. */
 export async function allShown<Shown>(
   show: (module: ModuleView) => Promise<readonly Shown[]>,
 ): Promise<readonly Shown[]> {

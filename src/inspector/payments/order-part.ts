@@ -5,7 +5,7 @@ export interface OrderPart {
   readonly is: string;
   /** The instance with a page of its own; null where the branch has none. */
   readonly id: string | null;
-  /** A page that it leads to besides its own; null without one. */
+  /** A second page beside its own; null without one. */
   readonly to: { readonly words: string; readonly page: string; readonly id: string } | null;
   readonly state: string;
   /** A short addition, such as a signature; null without one. */

@@ -74,7 +74,7 @@ async function flows(
       ...of(unreturned).map(({ reason, amount }) => ({ is: reason.replace("_", " "), amount })),
     ];
     const into = of(received).map(({ amount }) => ({ is: "deposit", amount }));
-    // Of a mint that is none of the assets, nothing goes on by itself.
+    // For a mint that is none of the assets, nothing goes on by itself.
     const rest = { is: "held", amount: sumOf(into) - sumOf(outOf) };
     return { ...assetOf(payments, mint), into, outOf: [...outOf, rest].filter(({ amount }) => amount > 0n) };
   });

@@ -31,7 +31,7 @@ export const webhooksView: ModuleView = {
     return delivery === null ? [] : [[delivery.transactionId, "its delivery"] as const];
   },
   troubles,
-  /** An order shows all its attempts, a delivery its own, and others none. */
+  /** An order shows all its attempts, a delivery its own, and other instances nothing. */
   async calls(payments, instance, { transactionId, redact }) {
     if (instance === transactionId) return readDeliveries(payments, transactionId, { only: null, redact });
     const delivery = await payments.reads.delivery(instance);

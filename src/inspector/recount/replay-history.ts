@@ -116,7 +116,7 @@ class Walk implements ReplayedHistory {
     if (this.#isBroken && snapshotOf(row) !== null) [this.#last, this.#isBroken] = [null, false];
     const moved = migrationOf(row);
     if (moved !== null) this.#begin({ first: row.version, key: moved.to });
-    // What a migration brought about is recorded whole, whoever made the next step.
+    // The result of a migration is recorded whole, whatever made the next step.
     if (this.#isBroken || (this.#workflow === null && moved === null)) return this.#miss(row.version, null);
     try {
       const problem = this.#step(row);

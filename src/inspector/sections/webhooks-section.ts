@@ -1,4 +1,4 @@
-/** The pages of webhooks: all of them, and each with its deliveries. */
+/** The pages of webhooks: a list, and a page for each with its deliveries. */
 // modules: webhooks
 import { absent, present } from "../found-page.ts";
 import { webhookPage, webhooksPage } from "../pages/webhooks-page.ts";
