@@ -27,10 +27,9 @@ export class Authentication {
 
   /**
    * The caller, or `INVALID_API_KEY`. A key whose checksum tells whether it was made up costs no look-up then, and is
-   * never counted: every such key gets the same answer. Of all others
-   * `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only those that were valid before are looked
-   * up. Behind a proxy or a NAT many clients share an address. An unknown address (null) is not limited. A failure's
-   * standing is written to `headers`.
+   * never counted: every such key gets the same answer. Other wrong keys count, and after too many the answer is
+   * `RATE_LIMIT_EXCEEDED`: from then on only those that were valid before are looked up. Behind a proxy or a NAT many clients
+   * share an address. An unknown address (null) is not limited. A failure's standing is written to `headers`.
    */
   async callerOf(request: Request, address: string | null, headers: Headers): Promise<Caller> {
     const { failures, known } = this.#parts;

@@ -1,4 +1,4 @@
-/** The one place where something thrown becomes a response. What is not meant for the caller goes to the log instead. */
+/** The one place where something thrown becomes a response. Details that are not for the caller go to the log instead. */
 import { ERRORS, type ErrorKind } from "../errors/error-table.ts";
 import { isPaymentError, PaymentError, upstreamError } from "../errors/errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";

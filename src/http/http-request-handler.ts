@@ -43,7 +43,7 @@ const REQUEST_ID_BYTES = 16;
 // Enough to recognise a path by; a longer one is neither echoed nor logged in full.
 const MAX_PATH_LENGTH = 256;
 
-/** Answers requests. What an endpoint throws becomes an answer. */
+/** Answers requests. An exception of an endpoint becomes an answer. */
 export class HttpRequestHandler {
   readonly #parts: HttpRequestHandlerParts;
 
@@ -132,7 +132,7 @@ export class HttpRequestHandler {
   }
 
   async #streamFor({ method }: Request, text: TextStream, begun: BegunAnswer): Promise<TextStream | null> {
-    // What is thrown before the first part is an error as any other.
+    // An exception before the first part is an error like any other.
     const first = await text.next();
     if (method !== "HEAD" && first.done !== true) {
       return loggedStream([first.value, text], begun, this.#parts.log);

@@ -92,7 +92,7 @@ export interface KeyedEndpoint<
 /** A text that is made while it is sent: what it throws breaks the connection. */
 export type TextStream = AsyncGenerator<string, void, undefined>;
 
-/** What an endpoint answers: a text, or one that is made while it is sent. */
+/** The answer of an endpoint: a text, or one that is made while it is sent. */
 export interface Served<Body> extends Omit<Answer<Body>, "text"> {
   readonly text: string | TextStream;
 }

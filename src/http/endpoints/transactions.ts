@@ -241,7 +241,7 @@ export const cancelTransaction = endpoint({
     "CANNOT_CANCEL",
     "ALREADY_PROCESSED",
     "UPSTREAM_ERROR",
-    // Of a private order, while private mode is not turned on.
+    // For a private order, while private mode is off.
     "ROUTING_UNAVAILABLE",
   ],
   serve: async ({ service, caller, path: { transactionId }, options }) =>

@@ -1,4 +1,4 @@
-/** Examples of the API's errors: one body for each code, and one for each of its reasons, beside the remedy. */
+/** Examples of the API's errors: a body for each code and for each reason, with the remedy. */
 import { docUrlOf } from "../docs/doc-url.ts";
 import type { ErrorCode, ErrorDetails } from "../../errors/errors.ts";
 import { messageOf, remediesOf, type RemediedError } from "../../errors/remedies.ts";
