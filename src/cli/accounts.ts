@@ -100,7 +100,7 @@ export function revokeKey({ id, ...place }: Named, print: Print): Promise<void> 
   const revoke = async (storage: PaymentStorage): Promise<object> => {
     const found = await storage.apiKey(id);
     if (found === null) throw unknownKey(id);
-    // What was revoked before keeps its time.
+    // A key that was revoked before keeps its time.
     if (found.key.revokedAt === null) await keysOf(storage).revokeKey(id);
     return { keyId: id, revoked: true };
   };

@@ -1,4 +1,4 @@
-/** What a command is made of: its output, the error for a wrong call, and its end. */
+/** The parts of a command: its output, the error for a wrong call, and its end. */
 
 /** Prints one line, or a page of several. */
 export type Print = (text: string) => void;

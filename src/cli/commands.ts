@@ -20,10 +20,10 @@ export const COMMANDS: readonly CommandRow[] = [
   ...accountCommands,
 ];
 
-/** What the first word of commands of two words stands for. */
+/** The meaning of the first word in commands of two words. */
 export const GROUPS: Readonly<Record<string, string>> = {
   instance: "Instances of any database, also while a service runs on it",
-  schedule: "What is started by time, on any database",
+  schedule: "Acts on schedules of any database",
   operator: "The operator's room: matters, decisions, limits, and the audit log",
   account: "Accounts of the payment service",
   key: "API keys of an account",

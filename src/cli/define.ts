@@ -1,4 +1,6 @@
-/** What a command takes, declared once: the parser reads it, help shows it, and types are inferred from it. */
+/**
+ * The arguments and options of a command, declared once: the parser reads it, help shows it, and types are inferred from it.
+ */
 import { Argument, InvalidArgumentError, Option, type Command as Parser } from "commander";
 import type { Print } from "./command.ts";
 
@@ -17,7 +19,7 @@ export type ValuesOf<T> = { readonly [Name in keyof T]: T[Name] extends Taken<in
 
 /** A command. */
 export interface CommandRow {
-  /** One word such as `dev`, or the word of its group before it, such as `instance list`. */
+  /** A single word such as `dev`, or a word after its group, such as `instance list`. */
   readonly name: string;
   /** Its first sentence stands in the list of all commands. */
   readonly help: string;
@@ -73,7 +75,7 @@ export const argument = (word: string, help: string): Taken<string> =>
 export const optionalArgument = (word: string, help: string): Taken<string | undefined> =>
   taken(() => new Argument(`[${word}]`, help));
 
-/** One of these words, which has to be given. */
+/** A required word out of these. */
 export const neededChoice = <const Word extends string>(words: readonly Word[], help: string): Taken<Word> =>
   taken(() => new Argument(`<${words.join("|")}>`, help).choices(words));
 
@@ -120,7 +122,7 @@ export const oneOf = <const Word extends string>(
   help: string,
 ): Taken<Word | undefined> => option(` <${word}>`, (each) => each.choices(words), help);
 
-/** One of these words, which has to be given. */
+/** A required word out of these. */
 export const neededOneOf = <const Word extends string>(
   word: string,
   words: readonly Word[],

@@ -26,7 +26,7 @@ export class DevClock implements Clock {
     return systemClock.sleep(ms, signal);
   }
 
-  /** Lets so many milliseconds pass at once. Who sleeps goes on sleeping, and finds that it is later. */
+  /** Lets so many milliseconds pass at once. A sleeper goes on sleeping, and finds that it is later. */
   pass(ms: number): void {
     this.#keep(this.#aheadMs + ms);
     this.#aheadMs += ms;

@@ -55,7 +55,7 @@ function failure(error: unknown): Response {
   }
   if (error instanceof ActRefused) return refusal(409, error.message);
   if (isPaymentError(error, "VALIDATION_ERROR")) return refusal(400, "expected a JSON object");
-  // Of a development nothing is hidden from its developer.
+  // Nothing of a development is hidden from its developer.
   return refusal(500, String(error));
 }
 

@@ -141,7 +141,7 @@ const WALLET_FUNDS = { lamports: 100_000_000_000n, usdc: 10_000_000_000n, usdt: 
 const SPONSOR_FUNDS = { lamports: 1_000_000_000_000n, usdc: 0n, usdt: 0n };
 // modules: private
 const TREASURY_FUNDS = { lamports: 1_000_000_000n, usdc: 0n, usdt: 0n };
-// What the desk holds makes its prices: one SOL for 150 dollars, a dollar for a dollar.
+// The inventory of the desk makes its prices: one SOL for 150 dollars, a dollar for a dollar.
 const DESK_FUNDS = { lamports: 10_000_000_000_000n, usdc: 1_500_000_000_000n, usdt: 1_500_000_000_000n };
 
 /** The developer's wallets, the payees that fail, and the options that switch private mode and swaps on. */

@@ -21,7 +21,7 @@ export async function importOfHost(
   try {
     const module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
     const { default: whole } = module;
-    // Of a module that was compiled to CommonJS, Node 20 shows the exports only there.
+    // Node 20 shows the exports of a module that was compiled to CommonJS only there.
     const isCompiled = typeof whole === "object" && whole !== null && "__esModule" in whole;
     return isCompiled ? { ...whole } : module;
   } catch (cause) {

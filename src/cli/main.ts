@@ -16,7 +16,7 @@ function explain(error: unknown): void {
   if (error instanceof UsageError) {
     process.stderr.write(`Run \`${error.command} --help\` for what it takes.\n`);
   }
-  // What a command had opened before it failed must not keep the process alive.
+  // Handles that a command had opened before it failed must not keep the process alive.
   process.exit(args[0] === "operator" && args[1] === "reconcile" ? NOTHING_CONCLUDED : 1);
 }
 

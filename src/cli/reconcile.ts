@@ -17,12 +17,12 @@ export async function reconcile(
   return reconciliation.isExplained;
 }
 
-/** What a module adds to the page. */
+/** A module's part of the page. */
 interface ReconciledPart {
   /** A line for each record with a problem. */
   readonly findings: (told: Reconciliation) => readonly string[];
   readonly table: (told: Reconciliation) => readonly string[];
-  /** Whose base units are explained, or not. */
+  /** The account whose base units are explained, or not. */
   readonly subject: (told: Reconciliation) => string;
 }
 

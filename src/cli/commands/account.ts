@@ -58,7 +58,7 @@ export const accountCommands = [
     takes: {
       ...ACCOUNT,
       scopes: commas("SCOPE", `what it may do, default all: ${SCOPES.join(", ")}`),
-      allow: commas("ADDRESS", "addresses or networks that may use it, such as 203.0.113.0/24; default any"),
+      allow: commas("ADDRESS", "addresses or networks of its users, such as 203.0.113.0/24; default any"),
       expiresIn: optionalNumber("DAYS", "how long it works, default for good", { least: 1, most: 3_650 }),
       ...ON_DATABASE,
     },

@@ -54,7 +54,7 @@ export const instanceCommands = [
   }),
   command({
     name: "instance show",
-    help: "Shows one instance: why it waits, its chart with the active state marked, its last steps, and all that is pending. Of a payroll it says how many are paid.",
+    help: "Shows one instance: why it waits, its chart with the active state marked, its last steps, and all pending tasks. For a payroll it says how many are paid.",
     takes: {
       ...ID,
       charts: text("MODULE", "exports your own charts; those of payments are known"),

@@ -29,7 +29,7 @@ import { acting, reading } from "./acting.ts";
 import { recover } from "./recover.ts";
 import { JSON_LINE, SERVICE } from "./shared.ts";
 
-/** What each action takes, and whether it must be given. */
+/** The fields of each action, and whether they are required. */
 const ACTIONS = {
   retry: {},
   drop: {},
@@ -154,7 +154,7 @@ const decisions: readonly CommandRow[] = [
   acting(
     {
       name: "account erase",
-      help: "Erases what names people, of a suspended account or of one customer's transactions, once nothing of it is open and its deposit addresses are 60 days old. The same command by another --actor does it. Amounts, addresses and signatures stay.",
+      help: "Erases personal data of a suspended account, or of one customer's transactions. It is refused while a transaction is open or a deposit address is under 60 days old. The same command by another --actor does it. Amounts, addresses and signatures stay.",
       takes: { ...ACCOUNT, reference: text("REFERENCE", "of one customer alone") },
     },
     async (operator, erasure, by) => {
@@ -168,7 +168,7 @@ const rules: readonly CommandRow[] = [
   acting(
     {
       name: "operator pause",
-      help: "Takes nothing new of a kind, or nothing at all. What is under way goes on.",
+      help: "Takes nothing new of a kind, or nothing at all. Work under way goes on.",
       takes: SCOPE,
     },
     async (operator, scope, by) => {
@@ -187,7 +187,7 @@ const rules: readonly CommandRow[] = [
   acting(
     {
       name: "operator suspend",
-      help: "Takes nothing new for an account. What is under way goes on.",
+      help: "Takes nothing new for an account. Work under way goes on.",
       takes: ACCOUNT,
     },
     async (operator, { accountId }, by) => {

@@ -8,7 +8,7 @@ import { acting } from "./acting.ts";
 export const recover = acting(
   {
     name: "operator recover",
-    help: "Brings back the orders of a recovery journal that the database does not know. What lies there goes back to the senders.",
+    help: "Brings back the orders of a recovery journal that the database does not know. Funds at their addresses go back to the senders.",
     takes: { file: argument("FILE", "a recovery journal") },
   },
   async (operator, { file }, by) => {

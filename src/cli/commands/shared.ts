@@ -22,7 +22,7 @@ export const SERVICE = {
   service: text("FILE", "your own service instead: a module that exports it as `service`"),
 };
 
-/** Who acts, and why. */
+/** The actor and the reason. */
 export const ACTING = {
   actor: neededText("NAME", "who acts, for the audit log"),
   reason: neededText("TEXT", "why, for the audit log"),

@@ -9,7 +9,7 @@ import type { Health } from "../../service/read-health.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeOf } from "../../solana/compute-budget.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
-/** What the service tells of itself. */
+/** The facts of the service about itself. */
 export interface LiveFacts extends Diagnosis, Pick<Health, "witnesses"> {
   readonly limits: readonly LimitEntry[];
   /** Null while the chain cannot be read. */
@@ -22,7 +22,7 @@ export interface LiveFacts extends Diagnosis, Pick<Health, "witnesses"> {
 interface LiveCheck {
   readonly check: string;
   readonly ready: string;
-  /** What is not ready, null where it is. */
+  /** The fault of a point, null if it is ready. */
   readonly unready: (facts: LiveFacts) => string | null;
   readonly todo: string;
   /** Whether the service refuses to start like this. */

@@ -8,7 +8,7 @@ import type { MasterSecretStatus } from "../../payments/frame/secrets/bind-datab
 import type { PurseCommands, PurseBody } from "../../payments/frame/purses/purses.ts";
 import { OVERDUE_MS } from "../../payments/frame/overdue.ts";
 
-/** What the database and the endpoints tell of the chain. */
+/** The chain in the database and at the endpoints. */
 type ChainDiagnosis = Pick<Diagnosis, "genesisHash" | "endpoints">;
 
 /** Checks that the database belongs to the chain that the endpoints serve. */

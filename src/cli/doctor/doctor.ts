@@ -51,7 +51,7 @@ export async function doctor(wanted: DoctorOptions, print: Print): Promise<numbe
   return code;
 }
 
-/** What was named; a folder of `paystate dev` holds a file and a service. */
+/** The given options; a folder of `paystate dev` holds a file and a service. */
 function databaseKind({ data, database }: DoctorOptions): LiveFacts["database"] {
   if (database !== undefined && isPostgres(database)) return "postgres";
   return data === undefined && database === undefined ? null : "file";

@@ -20,7 +20,7 @@ const inDatabase = (
   look: (open: OpenDatabase, reads: InstanceReads) => Promise<void>,
 ): Promise<void> => withDatabase(place, (open) => look(open, instanceReads(open.storage)));
 
-/** Whose instances are listed, and where the list begins. */
+/** The chart whose instances are listed, and the start of the list. */
 interface ListOptions extends Looked {
   readonly workflow: string | undefined;
   readonly state: string | undefined;

@@ -30,7 +30,7 @@ export function erasurePage({ accountId, reference, state, transactions }: Erasu
     : `${whose}, ${transactions} transactions: another person has to ask for the same.`;
 }
 
-/** What each purse holds, and of what there is too little. */
+/** The funds of each purse, and its shortages. */
 export function pursesPage(purses: readonly PurseBody[]): string {
   const rows = purses.map(({ purse, asset, balance, reserved, spentInADay, lastsUntil, isLow, address }) => [
     ...[purse, asset, balance, reserved, spentInADay, lastsUntil ?? "-", isLow ? "low" : "", address],
