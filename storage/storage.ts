@@ -568,9 +568,9 @@ export interface EngineStorage {
   }): Promise<Heartbeat>;
   /**
    * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer; with `isFinal`
-   * besides, it becomes a dead letter without crashes. With `keepsRoom` the task keeps its room while it waits, so that no
-   * other task of its keys passes; a suspect keeps none. `rateKey` says for the rate of which key it waits, until then or
-   * until that key is overridden. False when the token is no longer the latest, or the task was set aside as a dead letter.
+   * besides, it becomes a dead letter without crashes. With `keepsRoom` the task keeps its room while it waits, so no other
+   * task of its keys passes; a suspect keeps none. `rateKey` says for the rate of which key it waits, until then or until
+   * that key is overridden. False when the token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(
     request: DueTime & {

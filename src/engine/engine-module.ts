@@ -25,7 +25,7 @@ import type { StepHandler } from "./kernel/step-handler.ts";
 export interface EngineModule {
   /** The name of its folder. */
   readonly name: string;
-  /** The modules that this module needs: without one of them, this module goes, too. */
+  /** The modules that this module needs: if a needed module goes, this module goes, too. */
   readonly needs?: readonly string[];
   /** Rooms outside of the engine that cannot be without it. */
   readonly neededBy?: readonly string[];

@@ -242,7 +242,7 @@ async function stopped<W>(
   const isStopped = new AbortController();
   const shut = async (): Promise<void> => (isOver() ? storage.shut() : undefined);
   const end = async (): Promise<void> => {
-    // If one of them cannot give its work back, the others still do.
+    // A fault of one of them does not hold up the others.
     const loops = modules.flatMap(({ loop = [] }) => loop);
     const ends = await Promise.allSettled([worker, ...loops].map((each) => each.stop(timeoutMs)));
     // Told last: what they wait for may be the work in hand.

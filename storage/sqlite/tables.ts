@@ -98,7 +98,7 @@ function refusedOf(connection: Connection, table: GivenTable, inserts: readonly 
   const alone = (): number => inserts.findIndex((insert) => !isWritten(connection, table, insert));
   const { key } = table.table;
   const records = inserts.map(({ insert }) => insert as Readonly<Record<string, unknown>>);
-  // With two rows of one key, nobody could tell which one is there.
+  // With two rows of one key, the present row would be unknown.
   const isOneOfEach = new Set(records.map((record) => record[key])).size === records.length;
   if (records.length === 1 || !isOneOfEach) return alone();
   const inserting = table.insertAll(records);

@@ -253,8 +253,8 @@ export class HeldTaskList {
   }
 
   /**
-   * Gives a task back, due again after this time, once the storage answers: until then the process holds it under its lease.
-   * One that was left to the end of its lease would count as the task of a vanished holder.
+   * Gives a task back, due again after this time, once the storage answers: until then the process keeps the task under its
+   * lease. One that was left to the end of its lease would count as the task of a vanished holder.
    */
   async #release(task: ClaimedTask, delayMs: number, how: ReleaseManner = {}): Promise<void> {
     const { clock, leaseMs } = this.#around;

@@ -54,7 +54,7 @@ export interface WorkflowReads extends InstanceReads {
   /**
    * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
    * (`"final"`). One that is to be migrated to the version of the handle is waited for. States are seen however short they are: those that this process commits at once, those of other processes within
-   * `pollMs`, from the history where another step has followed; then it resolves with the instance at that moment.
+   * `pollMs`, from the history where another step has followed; then it resolves with the present instance.
    *
    * Rejects with `StateNotReached` when the instance has ended in another state, with a TypeError where a look finds no
    * instance of this id, unless `mustExist` is false, or where the chart has no such state, with `UnknownWorkflow` for an instance of another chart or version, with the signal's reason when it aborts, with `EngineStopped` at the end of

@@ -44,7 +44,7 @@ export interface StepChartParts extends ChartParts<AnyStateMachine> {
   readonly actorNames: ReadonlyMap<object, string>;
   readonly invocations: ReadonlySet<string>;
   readonly spawns: boolean;
-  /** Names that its children may have in its system. */
+  /** Names for its children in its system. */
   readonly systemIds: ReadonlySet<string>;
 }
 
