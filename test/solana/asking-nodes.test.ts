@@ -12,7 +12,6 @@ import {
   result,
   rpcError,
   scriptedNode,
-  silence,
   turns,
   type Reply,
   type ScriptedNode,
@@ -56,39 +55,6 @@ test("E10: a node that only fails makes LedgerUnavailable, soon and without its 
     expect(everything).not.toContain("k3y");
     expect((error as Error).cause).toBeUndefined();
   }
-});
-
-test("a failing endpoint is passed over for the next one without a pause", async () => {
-  const broken = scriptedNode(httpError(503));
-  const whole = scriptedNode(absent);
-  const clock = virtualClock();
-  const ledger = solanaLedger({
-    endpoints: [
-      { url: "http://broken.example", fetch: broken.fetch },
-      { url: "http://whole.example", fetch: whole.fetch },
-    ],
-    clock,
-  });
-  // A virtual clock that nobody turns: any pause would hang.
-  expect(await ledger.mints([OWNER])).toEqual([null]);
-  expect(broken.calls).toHaveLength(1);
-});
-
-test("a node that hangs is given up after its deadline and the next one answers", async () => {
-  const hanging = scriptedNode(silence);
-  const whole = scriptedNode(absent);
-  const clock = virtualClock();
-  const ledger = solanaLedger({
-    endpoints: [
-      { url: "http://hanging.example", fetch: hanging.fetch },
-      { url: "http://whole.example", fetch: whole.fetch },
-    ],
-    clock,
-  });
-  const answer = ledger.mints([OWNER]);
-  expect(await elapsed(clock, answer)).toBeLessThan(10_000);
-  expect(await answer).toEqual([null]);
-  expect(hanging.calls).toHaveLength(1);
 });
 
 test("429 is not asked again before Retry-After has passed, in seconds or as a date", async () => {
@@ -144,51 +110,6 @@ test("an endpoint's rate is kept: a second's worth at once, the rest spread, too
   const refused = (await tooMany).filter(({ status }) => status === "rejected");
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.length).toBeLessThan(70);
-});
-
-test("an endpoint that asked to be left alone is passed over by later questions too", async () => {
-  const busy = scriptedNode(httpError(429, { "retry-after": "60" }));
-  const whole = scriptedNode(absent);
-  const clock = virtualClock();
-  const ledger = solanaLedger({
-    endpoints: [
-      { url: "http://busy.example", fetch: busy.fetch },
-      { url: "http://whole.example", fetch: whole.fetch },
-    ],
-    clock,
-  });
-  await ledger.mints([OWNER]);
-  await ledger.mints([OWNER]);
-  expect(busy.calls).toHaveLength(1);
-  clock.advance(61_000);
-  await ledger.mints([OWNER]);
-  expect(busy.calls).toHaveLength(2);
-});
-
-test("E10: a garbled answer is no answer", async () => {
-  const context = { slot: 7 };
-  const garbled: Reply[] = [
-    () => new Response("<html>"),
-    () => new Response(""),
-    () => new Response('{"error'),
-    result(null),
-    result({ context, value: [] }),
-    result({ context, value: [null, null] }),
-    result({ context, value: "none" }),
-    result({ value: [null] }),
-    result({ context, value: [{ slot: 1, confirmations: 1, err: null }] }),
-    result({ context, value: [{ slot: "1", confirmations: 1, err: null, confirmationStatus: "finalized" }] }),
-  ];
-  for (const answer of garbled) {
-    const clock = virtualClock();
-    const ledger = solanaLedger({
-      endpoints: [{ url: "http://node.example", fetch: scriptedNode(answer).fetch }],
-      clock,
-    });
-    const asked = ledger.statuses(["1".repeat(64)]);
-    await elapsed(clock, asked);
-    await expect(asked).rejects.toBeInstanceOf(LedgerUnavailable);
-  }
 });
 
 test("N9: an odd answer of one node is asked again: -32602, HTML, an empty body, a wrong shape", async () => {
@@ -259,18 +180,6 @@ test("N9: a node that is behind, and a provider that is asked too often, are not
     expect(warned.length > 0).toBe(isIll);
     await ledger.close();
   }
-});
-
-test("E14: endpoints that serve different chains are refused", async () => {
-  const here = scriptedNode(genesis);
-  const elsewhere = scriptedNode(result("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG"));
-  const ledger = solanaLedger({
-    endpoints: [
-      { url: "http://here.example", fetch: here.fetch },
-      { url: "http://elsewhere.example", fetch: elsewhere.fetch },
-    ],
-  });
-  await expect(ledger.genesisHash()).rejects.toThrow("different chains");
 });
 
 test("a closed ledger asks nobody, and a pause of one that is being closed ends at once", async () => {

@@ -85,12 +85,6 @@ async function mintTwentyTwo(scene: Scene, name: string, symbol: string, amount:
   return mint.address;
 }
 
-test("H18: an address that was never used holds 0 lamports and nothing", async ({ scene }) => {
-  const { lamports, holdings, endpoint, slot } = await scene.ledger.balances(scene.wallet("nobody").address);
-  expect({ lamports, holdings, endpoint }).toEqual({ lamports: 0n, holdings: [], endpoint: "local" });
-  expect(slot).toBe(scene.chain.slot() - 1);
-});
-
 test("a holding is the sum over all of the owner's token accounts, and a mint with nothing left is not listed", async ({
   scene,
 }) => {

@@ -1,22 +1,11 @@
 /** What a payer is told before anything is sent, with figures from the chain. */
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createFreezeAccountInstruction,
-  createThawAccountInstruction,
-  createTransferCheckedInstruction,
-} from "@solana/spl-token";
+import { createAssociatedTokenAccountIdempotentInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
 import { LedgerUnavailable, type DeclaredPayment, type SimulationFault } from "../../src/ledger/ledger.ts";
 import type { Funds } from "../../src/local/index.ts";
 import { associatedTokenAddress } from "../../src/local/funding.ts";
-import {
-  signPayment,
-  type ChainFixture,
-  type Wallet,
-  FEE_OF_SOL_SEND,
-  FEE_OF_TOKEN_SEND,
-} from "../kit/chain-fixture.ts";
+import { signPayment, type ChainFixture, type Wallet, FEE_OF_SOL_SEND } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";
 import { lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
@@ -88,73 +77,6 @@ test("a SOL payment lacks the amount together with the fee", async ({ scene }) =
   expect(await simulate(scene, sol(scene, exact, bob, 1_000_000_000n), exact)).toBeNull();
 });
 
-test("an address that was never used can pay nothing", async ({ scene }) => {
-  const { bob } = scene;
-  const sender = nobody(scene);
-  const shortage = { kind: "insufficient_balance", component: "amount", mint: null, available: 0n };
-  expect(await simulate(scene, sol(scene, sender, bob, 1_000_000n), sender)).toEqual({
-    ...shortage,
-    required: 1_000_000n + FEE_OF_SOL_SEND,
-  });
-});
-
-test("a SOL payment that leaves its sender less than an account's rent lacks rent", async ({ scene }) => {
-  const { bob, rentOfEmpty } = scene;
-  const sender = somebody(scene, { lamports: 1_000_000_000n });
-  expect(await simulate(scene, sol(scene, sender, bob, 999_990_000n), sender)).toEqual({
-    kind: "insufficient_balance",
-    component: "rent",
-    mint: null,
-    required: 999_990_000n + FEE_OF_SOL_SEND + rentOfEmpty,
-    available: 1_000_000_000n,
-  });
-});
-
-test("tokens: too few of them, or none at all", async ({ scene }) => {
-  const { bob } = scene;
-  const poor = somebody(scene, { lamports: 1_000_000_000n, usdc: 999_999n });
-  const shortage = { kind: "insufficient_balance", component: "amount", mint: scene.mints.USDC } as const;
-  expect(await simulate(scene, usdc(scene, poor, bob, 1_000_000n), poor)).toEqual({
-    ...shortage,
-    required: 1_000_000n,
-    available: 999_999n,
-  });
-  const without = somebody(scene, { lamports: 1_000_000_000n });
-  expect(await simulate(scene, usdc(scene, without, bob, 7n), without)).toEqual({
-    ...shortage,
-    required: 7n,
-    available: 0n,
-  });
-});
-
-test("W16: tokens but no SOL for the fee is INSUFFICIENT_BALANCE with component fee", async ({ scene }) => {
-  const { bob } = scene;
-  const sender = somebody(scene, { usdc: 1_000_000n });
-  expect(await simulate(scene, usdc(scene, sender, bob, 1_000_000n), sender)).toEqual({
-    kind: "insufficient_balance",
-    component: "fee",
-    mint: null,
-    required: FEE_OF_TOKEN_SEND,
-    available: 0n,
-  });
-});
-
-test("W16: tokens and SOL for the fee but not for the recipient's token account is component rent", async ({
-  scene,
-}) => {
-  const { rentOfEmpty, rentOfToken } = scene;
-  const recipient = nobody(scene);
-  const { networkFee } = await scene.ledger.paymentCost(scene.mints.USDC, [recipient.address]);
-  const sender = somebody(scene, { lamports: rentOfEmpty + networkFee, usdc: 1_000_000n });
-  expect(await simulate(scene, usdc(scene, sender, recipient, 1_000_000n), sender)).toEqual({
-    kind: "insufficient_balance",
-    component: "rent",
-    mint: null,
-    required: networkFee + rentOfToken,
-    available: rentOfEmpty + networkFee,
-  });
-});
-
 test("W16: rent for two new token accounts is counted twice, and as the chain prices it today", async ({
   scene,
 }) => {
@@ -174,24 +96,6 @@ test("W16: rent for two new token accounts is counted twice, and as the chain pr
   });
 });
 
-test("W15: a recipient without token account and no instruction to create one is no_token_account", async ({
-  scene,
-}) => {
-  const sender = somebody(scene, { lamports: 1_000_000_000n, usdc: 1_000_000n });
-  const recipient = nobody(scene);
-  const transfer = createTransferCheckedInstruction(
-    ata(scene, sender),
-    new PublicKey(scene.mints.USDC),
-    ata(scene, recipient),
-    keyOf(sender),
-    1_000_000n,
-    6,
-  );
-  const transaction = await signed(scene, { signers: [sender], instructions: [transfer] });
-  const fault = await simulate(scene, usdc(scene, sender, recipient, 1_000_000n), sender, transaction);
-  expect(fault).toMatchObject({ kind: "would_fail", reason: "no_token_account" });
-});
-
 test("W17: SOL below the rent minimum to an empty address is recipient_below_rent with the minimum", async ({
   scene,
 }) => {
@@ -201,25 +105,6 @@ test("W17: SOL below the rent minimum to an empty address is recipient_below_ren
   const fault = { kind: "recipient_below_rent", minimum: rentOfEmpty, transfer: 0 };
   expect(await simulate(scene, sol(scene, sender, recipient, rentOfEmpty - 1n), sender)).toEqual(fault);
   expect(await simulate(scene, sol(scene, sender, recipient, rentOfEmpty), sender)).toBeNull();
-});
-
-test("a frozen token account, at either end, is frozen", async ({ scene }) => {
-  const sender = somebody(scene, { lamports: 1_000_000_000n, usdc: 1_000_000n });
-  const recipient = somebody(scene, { lamports: 1_000_000_000n, usdc: 1n });
-  const authority = scene.chain.faucet;
-  const mint = new PublicKey(scene.mints.USDC);
-  for (const owner of [sender, recipient]) {
-    const key = new PublicKey(authority.address);
-    const freeze = createFreezeAccountInstruction(ata(scene, owner), mint, key);
-    await land(scene, { signers: [authority], instructions: [freeze] });
-    const fault = await simulate(scene, usdc(scene, sender, recipient, 1n), sender);
-    expect(fault).toMatchObject({ kind: "would_fail", reason: "frozen" });
-    await land(scene, {
-      signers: [authority],
-      instructions: [createThawAccountInstruction(ata(scene, owner), mint, key)],
-    });
-    expect(await simulate(scene, usdc(scene, sender, recipient, 1n), sender)).toBeNull();
-  }
 });
 
 test("any other failure is program_error with the end of the log", async ({ scene }) => {
@@ -271,34 +156,6 @@ test("P17: a hijacked token account of the recipient fails instead of paying the
   });
   const fault = await simulate(scene, usdc(scene, sender, recipient, 1_000_000n), sender);
   expect(fault).toMatchObject({ kind: "would_fail", reason: "program_error" });
-});
-
-test("W21: bytes that are already on the chain are already_processed, expired ones blockhash_expired", async ({
-  scene,
-}) => {
-  const { bob } = scene;
-  const sender = somebody(scene, { lamports: 1_000_000_000n });
-  const payment = sol(scene, sender, bob, 1_000_000n);
-  const transaction = signPayment(
-    (await scene.ledger.buildPayment(payment, new Uint8Array(32))).bytes,
-    sender.secretKey,
-  );
-  const answer = await scene.ledger.verifyPayment(transaction, payment);
-  if ("refused" in answer) throw new Error(answer.refused);
-  await scene.ledger.broadcast(answer.verified.bytes);
-  scene.chain.advance(2);
-  expect(await scene.ledger.simulatePayment(answer.verified, payment)).toEqual({
-    kind: "already_processed",
-  });
-
-  const late = sol(scene, sender, bob, 2_000_000n);
-  const built = await scene.ledger.buildPayment(late, new Uint8Array(32));
-  const lateAnswer = await scene.ledger.verifyPayment(signPayment(built.bytes, sender.secretKey), late);
-  if ("refused" in lateAnswer) throw new Error(lateAnswer.refused);
-  scene.chain.advance(200);
-  expect(await scene.ledger.simulatePayment(lateAnswer.verified, late)).toEqual({
-    kind: "blockhash_expired",
-  });
 });
 
 test("E15: rent that changed since the quote is charged as it was ten seconds ago at most", async ({

@@ -4,11 +4,9 @@ import { createHash } from "node:crypto";
 import { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
-import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
-import { lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
-import { signed, verdict } from "./signed-transaction.ts";
+import { verdict } from "./signed-transaction.ts";
 import { elapsed } from "./scripted-node.ts";
 import type { VerifyScene } from "./verify-scene.ts";
 import { verifyTest as test } from "./verify-test.ts";
@@ -32,28 +30,7 @@ async function verified(
   return answer.verified;
 }
 
-const heldBy = async (scene: VerifyScene, address: Address, mint: Address | null): Promise<bigint> => {
-  const { lamports, holdings } = await scene.ledger.balances(address);
-  return mint === null ? lamports : (holdings.find((holding) => holding.mint === mint)?.amount ?? 0n);
-};
-
 describe("a payment that its sender has signed", () => {
-  test.for(["sol", "usdc", "usdt"] as const)(
-    "in %s, as we built it, moves exactly the amount",
-    async (asset, { scene }) => {
-      const payment = scene[asset];
-      const { text, lastValidBlockHeight } = await built(scene, payment);
-      const found = await verified(scene, text, payment);
-      expect(found.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
-      expect(await scene.ledger.simulatePayment(found, payment)).toBeNull();
-      const before = await heldBy(scene, scene.bob.address, payment.mint);
-      await scene.ledger.broadcast(found.bytes);
-      scene.chain.advance(2);
-      expect((await scene.ledger.statuses([found.signature]))[0]?.error).toBeNull();
-      expect((await heldBy(scene, scene.bob.address, payment.mint)) - before).toBe(2_500_000n);
-    },
-  );
-
   test("is kept as it was received: its bytes, its first signature, its message's hash, its blockhash", async ({
     scene,
   }) => {
@@ -96,10 +73,6 @@ describe("a payment that its sender has signed", () => {
 });
 
 describe("blockhashes", () => {
-  test("W8: a fresh confirmed blockhash is accepted", async ({ scene }) => {
-    expect(await scene.judge(scene.sol, scene.honest(scene.sol))).toBe("accepted");
-  });
-
   test.for([
     ["that nobody knows", ({ mallory }: VerifyScene) => mallory.address],
     ["of zeros", () => "11111111111111111111111111111111"],
@@ -109,15 +82,6 @@ describe("blockhashes", () => {
     const judged = judge(sol, honest(sol), { blockhash: blockhash(scene) });
     await elapsed(scene.clock, judged);
     expect(await judged).toBe("blockhash_expired");
-  });
-
-  test("W7: an expired blockhash is blockhash_expired", async ({ scene }) => {
-    const { text, lastValidBlockHeight } = await built(scene, scene.sol);
-    // Never too early: a transaction taken for dead while it can still land would be paid again.
-    const found = await verified(scene, text, scene.sol);
-    expect(found.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
-    scene.chain.advance(200);
-    expect(await verdict(scene.ledger, text, scene.sol)).toBe("blockhash_expired");
   });
 
   test("W7: what the bytes say comes before whether they are alive: an old lie is content_mismatch", async ({
@@ -136,17 +100,5 @@ describe("blockhashes", () => {
       const found = await verified(scene, text, scene.sol);
       expect(found.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
     }
-  });
-
-  test("W8: a blockhash that one endpoint does not know yet is accepted when another knows it", async ({
-    scene,
-  }) => {
-    const transaction = await signed(scene, { signers: [scene.alice], instructions: [scene.paySol()] });
-    const unknown = lyingAbout("isBlockhashValid", (honest: object) => ({ ...honest, value: false }));
-    const ledger = scene.ledgerOf([
-      oddEndpoint(scene.chain, "lagging", unknown).option,
-      oddEndpoint(scene.chain, "local").option,
-    ]);
-    expect(await verdict(ledger, transaction, scene.sol)).toBe("accepted");
   });
 });
