@@ -4,7 +4,7 @@ import { cancel, slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { PRIVATE_HOUSE } from "./house.ts";
-import { payIn, freeze, orderPrivately } from "./order-acts.ts";
+import { payIn, orderPrivately } from "./order-acts.ts";
 import { sampled } from "../kit/thorough.ts";
 
 const ORDER = "order";
@@ -29,30 +29,6 @@ const send: Flow = {
   },
 };
 
-const PAYEES = Array.from({ length: 40 }, (_, index) => `payee ${index}`);
-const NINTH = 8;
-
-const payroll: Flow = {
-  holds: "E5, P17: of forty payees the one who cannot be paid is left out, and the others are paid once",
-  house: PRIVATE_HOUSE,
-  wallets: { [PAYEES[NINTH] ?? ""]: { usdc: 0n } },
-  makes: ["broadcast"],
-  before: { acts: [freeze(PAYEES[NINTH] ?? "")], leaves: {} },
-  acts: [orderPrivately(ORDER, "0.5", PAYEES), payIn(ORDER), seen],
-  ends: {
-    [ORDER]: [
-      {
-        status: "failed",
-        reason: "PARTIAL_PAYOUT",
-        paid: 500_000n,
-        unpaid: [NINTH],
-        refunds: 1,
-        told: ["transaction.pending", "transaction.failed"],
-      },
-    ],
-  },
-};
-
 const late: Flow = {
   holds: "E5, P6: what comes for a cancelled order goes back once, and nobody is paid",
   house: PRIVATE_HOUSE,
@@ -61,24 +37,6 @@ const late: Flow = {
   ends: { [ORDER]: [{ status: "cancelled", paid: 0n, refunds: 1, told: ["transaction.pending"] }] },
 };
 
-const inParts: Flow = {
-  holds:
-    "E5, P6, P15: of a cancelled order both what was too little to be a deposit and the rest go back together",
-  house: PRIVATE_HOUSE,
-  makes,
-  acts: [
-    orderPrivately(ORDER, "5", ["bob"]),
-    payIn(ORDER, () => 999n),
-    seen,
-    cancel(ORDER),
-    payIn(ORDER, (due) => due - 999n),
-    seen,
-  ],
-  ends: { [ORDER]: [{ status: "cancelled", paid: 0n, refunds: 1, told: ["transaction.pending"] }] },
-};
-
-for (const flow of sampled([send, payroll, late], "private orders")) {
+for (const flow of sampled([send, late], "private orders")) {
   testEveryDeath(flow, KILLED_ONCE, { memory: "fewest", SQLite: "rare" });
 }
-// So much like the one before it that only the long run takes it.
-testEveryDeath(inParts, KILLED_ONCE, {});

@@ -1,7 +1,7 @@
-/** E5: the process of a send is killed at every single call it makes, before and after; the end is the same every time. */
+/** E5, E11: the process of a send is killed at every single call it makes, before and after; the end is the same every time. */
 // modules: private
 import { COMPLETED, post, slots, time, tryToCancel } from "./acts.ts";
-import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
+import { KILLED_ONCE, TAKEN_OVER, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { dropping } from "../kit/odd-endpoints.ts";
 
@@ -56,3 +56,6 @@ for (const flow of [send, sendThatDies]) {
   testEveryDeath(flow, KILLED_ONCE, { memory: "some", SQLite: "few" });
 }
 testEveryDeath(cancelInTime, KILLED_ONCE, { memory: "some", SQLite: "few" });
+// Of two services on one database one is killed; the other goes on within lease and poll.
+const takenOver: Flow = { ...send, holds: "E11: a send is paid once and every notice arrives" };
+testEveryDeath(takenOver, TAKEN_OVER, { memory: "some", SQLite: "few" });
