@@ -2,255 +2,345 @@
 // modules: private
 import { expect } from "vitest";
 import { associatedTokenAddress } from "../../../src/local/funding.ts";
-import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { units } from "../../kit/money.ts";
-import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lamportsAt } from "./photograph.ts";
-import { MINUTE, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, orderedAs, SOL, transfersOf } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import {
+  cancels,
+  cannotCancel,
+  gives,
+  givesDue,
+  has,
+  isEmpty,
+  landsDue,
+  looks,
+  passes,
+  repeats,
+  settles,
+  shows,
+  slots,
+  expectStory,
+  type Step,
+  type Story,
+  type Told,
+} from "./story.ts";
 
-interface Setting extends Ordered {
-  readonly caller: Caller;
-  readonly alice: Wallet;
-  readonly bob: Wallet;
+/** Turns the clock until it has ended: the tries of a call that fails are pauses of the clock. */
+async function turning({ world }: Story, ending: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const ended = ending.finally(() => (isOver = true));
+  while (!isOver) {
+    world.clock.advance(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await ended;
 }
 
-async function setting(world: Scene, asset: "USDC" | "SOL" = "USDC", amount = "5"): Promise<Setting> {
-  const { customer: caller, alice, bob } = world;
-  return { caller, alice, bob, ...(await world.sendTo({ asset, amount })) };
-}
-
-test("P7: too little waits, and a second deposit completes it", async ({ world }) => {
-  const { caller, bob, id, address, due } = await setting(world);
-  await world.deposit(address, { usdc: due - 1n });
-  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "pending" });
-  await world.deposit(address, { usdc: 1n });
-  await world.settle();
-  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
-  expect(await world.held(bob.address)).toEqual([1_000_000_000n, 5_000_000n, 0n]);
-  await world.judge();
-});
-
-test("P7: too little at the end of the window is refunded, and the order has failed", async ({ world }) => {
-  const { caller, alice, bob, id, address, due } = await setting(world);
-  await world.deposit(address, { usdc: due - 1n });
-  await world.pass(31 * MINUTE);
-  await world.settle();
-  const failed = await world.service.transaction(caller, id);
-  expect(failed).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT", fee: "0" });
-  expect(failed.refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  const refunded = units(failed.refunds[0]?.amount ?? "0", 6);
-  expect((await world.held(alice.address))[1]).toBe(1n + refunded);
-  expect((await world.held(world.treasury.address))[1]).toBe(due - 1n - refunded);
-  expect((await world.held(bob.address))[1]).toBe(0n);
-  await world.judge();
-});
-
-test("L5: an address is stored with its token accounts, so that no later look derives them", async ({
-  world,
-}) => {
-  const { id, address } = await setting(world);
-  const order = await world.storage.order(id);
-  const { USDC, USDT } = world.mints;
-  expect(order?.accounts).toEqual({
-    [USDC]: associatedTokenAddress(address, USDC),
-    [USDT]: associatedTokenAddress(address, USDT),
-  });
-});
-
-test("nothing at the end of the window is DEPOSIT_TIMEOUT", async ({ world }) => {
-  const { caller, id } = await setting(world);
-  await world.pass(31 * MINUTE);
-  await world.settle();
-  expect(await world.service.transaction(caller, id)).toMatchObject({
-    status: "failed",
-    reason: "DEPOSIT_TIMEOUT",
-    fee: "0",
-  });
-  await world.judge();
-});
-
-test("P8: too much pays exactly what was ordered, and the rest goes back", async ({ world }) => {
-  const { caller, alice, bob, id, address, due } = await setting(world);
-  await world.deposit(address, { usdc: due + 3_000_000n });
-  await world.settle(10);
-  const done = await world.service.transaction(caller, id);
-  expect(done).toMatchObject({ status: "completed", refunds: [{ status: "paid" }] });
-  expect((await world.held(bob.address))[1]).toBe(5_000_000n);
-  const refunded = units(done.refunds[0]?.amount ?? "0", 6);
-  expect(refunded).toBeGreaterThan(2_900_000n);
-  expect((await world.held(alice.address))[1]).toBe(1n + refunded);
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
-});
-
-test("P10: what comes after the end is refunded and never routed", async ({ world }) => {
-  const { caller, alice, bob, id, address, due } = await setting(world);
-  await world.pass(31 * MINUTE);
-  await world.settle();
-  await world.deposit(address, { usdc: due });
-  await world.settle(10);
-  const late = await world.service.transaction(caller, id);
-  expect(late).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT", refunds: [{ status: "paid" }] });
-  expect((await world.held(bob.address))[1]).toBe(0n);
-  expect((await world.held(alice.address))[1]).toBeGreaterThan(4_900_000n);
-  await world.judge();
-});
-
-test("R10: the rest closes an empty token account for the sponsor, and the fee is not kept again from a late deposit", async ({
-  world,
-}) => {
-  const { alice, address, due, id, caller } = await setting(world);
-  await world.openAccount({ ...alice, address: address as never }, "USDT");
-  await world.deposit(address, { usdc: due });
-  await world.settle(10);
-  await world.passAndSettle(11 * MINUTE, 4);
-  expect(
-    await world.ledger.tokenAccountStates([{ owner: address as never, mint: world.mints.USDT }]),
-  ).toEqual(["absent"]);
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  const [lamports, fee] = await world.held(world.treasury.address);
-  expect(lamports).toBe(1_000_000_000n);
-  await world.deposit(address, { usdc: 2_000_000n });
-  await world.settle(10);
-  const { refunds } = await world.service.transaction(caller, id);
-  expect(units(refunds[0]?.amount ?? "0", 6) + fee).toBeGreaterThan(2_000_000n);
-  await world.judge();
-});
-
-test("P6: cancelled, then funded: refunded, and it stays cancelled", async ({ world }) => {
-  const { caller, alice, id, address, due } = await setting(world);
-  await world.service.cancelTransaction(caller, id);
-  await world.deposit(address, { usdc: due });
-  await world.settle(10);
-  expect(await world.service.transaction(caller, id)).toMatchObject({
-    status: "cancelled",
-    fee: "0",
-    refunds: [{ status: "paid" }],
-  });
-  expect((await world.held(alice.address))[1]).toBeGreaterThan(4_900_000n);
-  await world.judge();
-});
-
-test("P3, P4: a deposit that has just landed refuses the cancellation before anybody watched", async ({
-  world,
-}) => {
-  const { caller, id, address, due } = await setting(world);
-  world.chain.fund(address, { usdc: due });
-  await expect(world.service.cancelTransaction(caller, id)).rejects.toMatchObject({
-    code: "ALREADY_PROCESSED",
-    details: { reason: "deposit_detected", currentStatus: "pending" },
-  });
-  await world.settle(10);
-  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
-  await world.judge();
-});
-
-test("P12: SOL to a USDC order goes back once the order is over", async ({ world }) => {
-  const { caller, alice, id, address, due } = await setting(world);
-  await world.deposit(address, { lamports: 5_000_000n });
-  await world.deposit(address, { usdc: due });
-  await world.settle(10);
-  const done = await world.service.transaction(caller, id);
-  expect(done).toMatchObject({ status: "completed", refunds: [{ asset: "SOL", status: "paid" }] });
-  expect((await world.held(alice.address))[0]).toBe(
-    1_000_000_000n + units(done.refunds[0]?.amount ?? "0", 9),
-  );
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
-});
-
-test("P12: USDT to a USDC order goes back once the order is over, and pays nobody", async ({ world }) => {
-  const { caller, alice, bob, id, address, due } = await setting(world);
-  await world.deposit(address, { usdt: due });
-  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "pending" });
-  await world.passAndSettle(31 * MINUTE, 8);
-  const ended = await world.service.transaction(caller, id);
-  expect(ended).toMatchObject({
-    status: "failed",
-    reason: "DEPOSIT_TIMEOUT",
-    fee: "0",
-    refunds: [{ asset: "USDT", status: "paid" }],
-  });
-  expect(await world.held(bob.address)).toEqual([1_000_000_000n, 0n, 0n]);
-  expect((await world.held(alice.address))[2]).toBe(1n + units(ended.refunds[0]?.amount ?? "0", 6));
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
-});
-
-test("P26: the owner's lamports and all its associated accounts are looked at in one reading", async ({
-  world,
-}) => {
-  const { caller, id, address, due } = await setting(world);
-  await world.deposit(address, { lamports: 20_000_000n, usdt: 2_000_000n, usdc: due + 2_000_000n });
-  await world.settle(8);
-  for (let round = 0; round < 3; round++) await world.passAndSettle(11 * MINUTE, 6);
-  const { refunds } = await world.service.transaction(caller, id);
-  expect(refunds.map(({ asset, status }) => `${asset} ${status}`).toSorted()).toEqual([
-    ...["SOL paid", "USDC paid", "USDT paid"],
-  ]);
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
-});
-
-/** The operator's lamports, what the order has on the chain, and what a person is told. */
-async function untouched(world: Scene, { id, address }: Ordered): Promise<readonly unknown[]> {
-  const [[lamports], marker, view] = await Promise.all([
-    world.held(world.sponsor.address),
-    lamportsAt(world.chain, world.ledger.markerOf(address as never, "0")),
-    world.storage.orderedTransaction(id),
-  ]);
-  return [lamports, marker, view?.order?.chunks.map(({ length }) => length)];
-}
-
-test("C22: a deposit below the cost of saying no stays as dust, and no marker is bought of it; once more is there all of it goes back", async ({
-  world,
-}) => {
-  const order = await setting(world, "SOL", "0.5");
-  const [sponsored] = await world.held(world.sponsor.address);
-  await world.deposit(order.address, { lamports: 900_000n });
-  await world.passAndSettle(31 * MINUTE, 8);
-  expect(await world.shown(order)).toMatchObject({
-    status: "failed",
-    reason: "INCOMPLETE_DEPOSIT",
-    fee: "0",
-    refunds: [],
-    unreturned: [{ asset: "SOL", amount: "0.0009", reason: "dust" }],
-  });
-  expect(await untouched(world, order)).toEqual([sponsored, 0n, [null]]);
+/** Nothing was bought or signed for it: no marker, no chunk, no matter. */
+const isUntouched: Step = async ({ world, order }) => {
+  const marker = await lamportsAt(world.chain, world.ledger.markerOf(order.address as never, "0"));
+  const view = await world.storage.orderedTransaction(order.id);
+  expect([marker, view?.order?.chunks.map(({ length }) => length)]).toEqual([0n, [null]]);
   expect(await world.service.operator.attention()).toEqual([]);
-  await world.deposit(order.address, { lamports: 100_000n });
-  await world.passAndSettle(11 * MINUTE, 8);
-  expect(await world.shown(order)).toMatchObject({ status: "failed", refunds: [{ status: "paid" }] });
-  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  expect((await world.held(world.sponsor.address))[0]).toBeGreaterThanOrEqual(sponsored);
+};
+
+const landings = async ({ world, order }: Story): Promise<readonly number[]> =>
+  (await transfersOf(world, order, "rest")).flatMap(({ landedAt }) => landedAt ?? []);
+
+const STORIES: readonly Told[] = [
+  [
+    "P7: too little waits and shows what is missing, to the last unit; a second deposit completes it",
+    {},
+    givesDue(-1n),
+    shows({ status: "pending", remainingAmount: "0.000001", received: [{ asset: "USDC", counted: true }] }),
+    gives({ usdc: 3_000_001n }),
+    shows({ remainingAmount: "0", received: [{}, {}] }),
+    settles(10),
+    shows({ status: "completed" }),
+  ],
+  [
+    "L5: an address is stored with its token accounts, so that no later look derives them",
+    {},
+    async ({ world, order: { id, address } }) => {
+      const { USDC, USDT } = world.mints;
+      expect((await world.storage.order(id))?.accounts).toEqual({
+        [USDC]: associatedTokenAddress(address, USDC),
+        [USDT]: associatedTokenAddress(address, USDT),
+      });
+    },
+  ],
+  [
+    "P10: what comes after the end is refunded and never routed",
+    {},
+    passes(31),
+    givesDue(),
+    settles(10),
+    shows({ status: "failed", reason: "DEPOSIT_TIMEOUT", refunds: [{ status: "paid" }] }),
+  ],
+  [
+    "R10: the rest closes an empty token account for the sponsor, and the fee is not kept again from a late deposit",
+    {},
+    ({ world, who }) => world.openAccount(who("address"), "USDT"),
+    givesDue(),
+    settles(10),
+    passes(11, 4),
+    async ({ world, order, shown }) => {
+      const owner = order.address as never;
+      const account = world.ledger.tokenAccountStates([{ owner, mint: world.mints.USDT }]);
+      expect(await account).toEqual(["absent"]);
+      const [lamports, fee] = await world.held(world.treasury.address);
+      expect(lamports).toBe(SOL);
+      await world.deposit(order.address, { usdc: 2_000_000n });
+      await world.settle(10);
+      const { refunds } = await shown();
+      expect(units(refunds[0]?.amount ?? "0", 6) + fee).toBeGreaterThan(2_000_000n);
+    },
+  ],
+  [
+    "P26: the owner's lamports and all its associated accounts are looked at in one reading",
+    {},
+    ({ world, order: { address, due } }) =>
+      world.deposit(address, { lamports: 20_000_000n, usdt: 2_000_000n, usdc: due + 2_000_000n }),
+    settles(8),
+    repeats(3, passes(11, 6)),
+    async ({ shown }) => {
+      const { refunds } = await shown();
+      const words = refunds.map(({ asset, status }) => `${asset} ${status}`);
+      expect(words.toSorted()).toEqual(["SOL paid", "USDC paid", "USDT paid"]);
+    },
+  ],
+  [
+    "C22: a deposit below the cost of saying no stays as dust, and no marker is bought of it; once more is there all of it goes back",
+    { asset: "SOL", amount: "0.5" },
+    async (story) => {
+      const { world, order } = story;
+      const [sponsored] = await world.held(world.sponsor.address);
+      await world.deposit(order.address, { lamports: 900_000n });
+      await world.passAndSettle(31 * MINUTE, 8);
+      const dust = [{ asset: "SOL", amount: "0.0009", reason: "dust" }];
+      const failed = { status: "failed", reason: "INCOMPLETE_DEPOSIT", fee: "0", refunds: [] };
+      expect(await story.shown()).toMatchObject({ ...failed, unreturned: dust });
+      await isUntouched(story);
+      await has("sponsor", sponsored)(story);
+      await world.deposit(order.address, { lamports: 100_000n });
+      await world.passAndSettle(11 * MINUTE, 8);
+      expect((await world.held(world.sponsor.address))[0]).toBeGreaterThanOrEqual(sponsored);
+    },
+    shows({ status: "failed", refunds: [{ status: "paid" }], unreturned: [] }),
+  ],
+  [
+    "C35: a part of a SOL deposit that lies as lamports on the address's token account funds nothing, and comes back at the window's end",
+    { asset: "SOL", amount: "0.5" },
+    async ({ world, who }) => {
+      await world.openAccount(who("address"), "USDC");
+      await world.pay(who("carol"), world.tokenAccountOf(who("address"), "USDC"), 4_000_000n);
+    },
+    givesDue(-4_000_000n),
+    settles(4),
+    shows({ status: "pending" }),
+    passes(31, 8),
+    shows({ status: "failed", reason: "INCOMPLETE_DEPOSIT", recipients: [{ status: "unpaid" }] }),
+    shows({ refunds: [{ asset: "SOL", status: "paid" }], unreturned: [] }),
+    async ({ shown, order }) =>
+      expect(units((await shown()).refunds[0]?.amount ?? "0", 9)).toBeGreaterThan(order.due - 1_000_000n),
+  ],
+  [
+    "P3: a deposit at processed already refuses the cancellation, and routing waits until it is finalized",
+    {},
+    landsDue(),
+    looks,
+    cannotCancel("ALREADY_PROCESSED", { currentStatus: "pending", reason: "deposit_detected" }),
+    slots(31),
+    shows({ status: "pending", signatures: [] }),
+    slots(2),
+    shows({ status: "processing" }),
+    settles(10),
+    shows({ status: "completed" }),
+  ],
+  [
+    "P3: what was seen on its way and vanished with its fork is no deposit: the window closes on nothing",
+    {},
+    async (story) => {
+      const { chain } = story.world;
+      const fork = chain.slot();
+      chain.advance(1);
+      await landsDue()(story);
+      await cannotCancel("ALREADY_PROCESSED", {})(story);
+      chain.rollback(fork);
+    },
+    passes(31),
+    shows({ status: "failed", reason: "DEPOSIT_TIMEOUT", fee: "0" }),
+  ],
+  [
+    "P5: while the chain cannot be read DELETE is an upstream failure and changes nothing",
+    {},
+    async (story) => {
+      const { world, order } = story;
+      const lift = world.chain.faults.add(() => ({ kind: "refuse", status: 503 }));
+      const cancelled = world.service.cancelTransaction(world.customer, order.id);
+      const ended = cancelled.catch((error: unknown) => error);
+      await turning(story, ended);
+      expect(await ended).toMatchObject({ name: "LedgerUnavailable" });
+      lift();
+      expect(await story.shown()).toMatchObject({ status: "pending", cancelledAt: null });
+      // A look that began during the outage still pauses before its next try.
+      await turning(story, world.service.settled());
+    },
+    givesDue(),
+    settles(10),
+    shows({ status: "completed" }),
+  ],
+  ["P15: dust does not keep an order from being cancelled", {}, gives({ usdc: 999n }), cancels, settles(3)],
+  [
+    "refunds are counted from finalized money only: what could still vanish is not in them",
+    {},
+    cancels,
+    async ({ world, order }) => {
+      world.chain.fund(order.address, { usdc: 2_000_000n });
+      world.chain.advance(20);
+      world.chain.fund(order.address, { usdc: 7_000_000n });
+    },
+    slots(15),
+    looks,
+    shows({ received: [{ amount: "2" }] }),
+    repeats(3, passes(11, 8)),
+    shows({ unreturned: [] }),
+    isEmpty,
+  ],
+  [
+    "refunds hold back what they cost, and the sponsor has it: it is not refunded in turn",
+    { sender: "newcomer" },
+    cancels,
+    gives({ usdc: 9_000_000n }),
+    repeats(3, passes(11, 8)),
+    async ({ world, shown }) => {
+      const [refund, ...others] = (await shown()).refunds;
+      expect(others).toEqual([]);
+      const [refunded, withheld] = [units(refund?.amount ?? "", 6), units(refund?.cost ?? "", 6)];
+      expect(refunded + withheld).toBe(9_000_000n);
+      // An account of its own, which the refund makes and charges for.
+      expect(withheld).toBeGreaterThan(100_000n);
+      expect((await world.held(world.sponsor.address))[1]).toBe(withheld);
+    },
+  ],
+  [
+    "K14: refunds are ten minutes apart, to the second",
+    {},
+    cancels,
+    gives({ usdc: 2_000_000n }),
+    settles(8),
+    async (story) => {
+      const { world, order } = story;
+      const [first = 0] = await landings(story);
+      expect(first).toBeGreaterThan(0);
+      await world.deposit(order.address, { usdc: 3_000_000n });
+      await world.pass(first + 10 * MINUTE - 1_000 - world.clock.now());
+      await world.settle(4);
+      expect(await landings(story)).toHaveLength(1);
+    },
+    passes(2, 4),
+    async (story) => expect(await landings(story)).toHaveLength(2),
+  ],
+  [
+    "what came is settled by readings that show the last refund: nothing is sent by what is gone",
+    {},
+    cancels,
+    async ({ world, order }) => {
+      // The node tells of the accounts what it told first, in the block in which it told it.
+      const told = new Map<string, unknown>();
+      let isStale = false;
+      world.chain.faults.add(({ method, params }) => {
+        const asked = JSON.stringify(params[0]);
+        if (method !== "getMultipleAccounts" || !asked.includes(order.address)) return undefined;
+        const answer = (honest: unknown): unknown => {
+          if (!isStale) told.set(asked, honest);
+          return told.get(asked) ?? honest;
+        };
+        return { kind: "lie", answer };
+      });
+      await world.deposit(order.address, { usdc: 9_000_000n });
+      await world.settle(3);
+      isStale = true;
+      await world.settle(4);
+      await world.pass(11 * MINUTE);
+      isStale = false;
+    },
+    repeats(2, passes(11, 4)),
+    shows({ refunds: [{ status: "paid" }], unreturned: [] }),
+  ],
+];
+
+test.for(STORIES)("%s", async ([, given, ...steps], { open }) => expectStory(open, given, steps));
+
+test("E4: of two private orders of one quote at once exactly one is taken", async ({ open }) => {
+  const world = await open();
+  const { service, customer, alice, bob } = world;
+  const recipients = [{ address: bob.address, amount: "5" }];
+  const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" } as const;
+  const { body: quote } = await service.createQuote(customer, { ...asked, recipients });
+  const order = { type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address } as const;
+  const answers = await Promise.allSettled(
+    ["one", "two"].map((reference) =>
+      service.createTransaction(customer, { ...order, recipients: [...recipients], reference }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const refused = answers.find((each) => each.status === "rejected");
+  expect(refused?.reason).toMatchObject({ code: "INVALID_QUOTE", details: { reason: "used" } });
+  expect(await world.storage.reservations(`sponsor ${world.sponsor.address}`)).toHaveLength(1);
+});
+
+test("each recipient of a payroll goes from pending to paid, and who cannot be paid ends as unpaid", async ({
+  open,
+}) => {
+  const world = await open();
+  const carol = world.wallet("carol", { usdc: 1n });
+  const to = [world.bob, carol].map(({ address }) => ({ address, amount: "2" }));
+  const order = orderedAs((await world.order(world.customer, { sender: world.alice, to })).body);
+  const seen: (readonly string[])[] = [];
+  const look = async (): Promise<void> => {
+    const { status, recipients } = await world.shown(order);
+    seen.push([status, ...recipients.map((each) => each.status)]);
+  };
+  await look();
+  await world.freeze(carol, "USDC");
+  await world.deposit(order.address, { usdc: order.due });
+  for (let round = 0; round < 60; round++) {
+    await look();
+    world.chain.advance(round % 3 === 0 ? 2 : 12);
+    await world.service.settled();
+  }
+  await world.settle(10);
+  await look();
+  const words = seen.map((each) => each.join(" "));
+  expect(words[0]).toBe("pending pending pending");
+  expect(words).toContain("processing pending pending");
+  expect(words.at(-1)).toBe("failed paid unpaid");
+  // No word goes back.
+  const rank = ["pending", "confirmed", "paid", "unpaid"];
+  for (const place of [1, 2]) {
+    const ranks = seen.map((each) => rank.indexOf(each[place] ?? ""));
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+  }
   await world.judge();
 });
 
-test("C35: a part of a SOL deposit that lies as lamports on the address's token account funds nothing, and comes back at the window's end", async ({
-  world,
+test("C78: a page of orders that got thousands of deposits ends earlier, and the next one goes on", async ({
+  open,
 }) => {
-  const order = await setting(world, "SOL", "0.5");
-  const address = { ...world.alice, address: order.address as never };
-  await world.openAccount(address, "USDC");
-  await world.pay(world.alice, world.tokenAccountOf(address, "USDC"), 4_000_000n);
-  await world.deposit(order.address, { lamports: order.due - 4_000_000n });
-  await world.settle(4);
-  expect(await world.shown(order)).toMatchObject({ status: "pending" });
-  const [before] = await world.held(world.alice.address);
-  await world.passAndSettle(31 * MINUTE, 8);
-  const ended = await world.shown(order);
-  expect(ended).toMatchObject({
-    status: "failed",
-    reason: "INCOMPLETE_DEPOSIT",
-    recipients: [{ status: "unpaid" }],
-    refunds: [{ asset: "SOL", status: "paid" }],
-    unreturned: [],
-  });
-  const back = (await world.held(world.alice.address))[0] - before;
-  expect(back).toBe(units(ended.refunds[0]?.amount ?? "0", 9));
-  expect(back).toBeGreaterThan(order.due - 1_000_000n);
-  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
+  const world = await open();
+  for (const { id } of [await world.sendTo(), await world.sendTo()]) {
+    const same = { order: id, mint: world.mints.USDC, amount: 1_000n, payer: null };
+    const none = { decimals: null, account: null, leftAt: null };
+    const came = Array.from({ length: 1_500 }, (_, n) => {
+      return { ...same, ...none, id: `${id}:${n}`, signature: `${n}`, slot: n, at: n };
+    });
+    await world.storage.commit([{ writes: came.map((insert) => ({ table: "deposits" as const, insert })) }]);
+  }
+  const first = await world.service.listTransactions(world.customer);
+  expect([first.data.length, first.hasMore]).toEqual([1, true]);
+  const startingAfter = first.data[0]?.transactionId ?? "";
+  const next = await world.service.listTransactions(world.customer, { startingAfter });
+  expect([next.data.length, next.hasMore]).toEqual([1, false]);
 });
