@@ -6,9 +6,8 @@ import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/money.ts";
-import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type scene, type Scene } from "./scene.ts";
+import { MINUTE, orderedAs, SOL, type Ordered, type scene, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
-import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** A hundred recipients, twenty payments and their ends. */
 const LONG = 240_000;
@@ -117,37 +116,6 @@ test(
     await world.judge();
   },
 );
-
-test("M31: a sender who closes its account after its refund was signed gets no other one from the sponsor", async ({
-  open,
-}) => {
-  const market = new Market();
-  const world = await richWorld(open, market);
-  const carol = world.wallet("carol", { lamports: SOL, usdc: 0n });
-  const { body } = await world.order(world.customer, {
-    sender: carol,
-    to: [{ address: world.bob.address, amount: "5" }],
-  });
-  const order = orderedAs(body);
-  await world.service.cancelTransaction(world.customer, order.id);
-  await world.settle(2);
-  const before = await pursesOf(world);
-  await world.deposit(order.address, { usdc: 5_000_000n });
-  // The order is refused on the chain; then its rest is signed and dropped on its way.
-  world.chain.advance(35);
-  const lift = world.chain.faults.add(dropping);
-  await world.service.settled();
-  expect(await transfersOf(world, order, "rest")).toMatchObject([{ state: "out" }]);
-  lift();
-  await world.closeAccount(carol, "USDC");
-  await world.settle(6);
-  for (let round = 0; round < 3; round++) await world.passAndSettle(11 * MINUTE, 8);
-  expect((await world.shown(order)).refunds).toContainEqual(expect.objectContaining({ status: "paid" }));
-  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  // One attempt may have landed with an error: two signatures and its bid.
-  await expectNoLoss(world, before, { sol: market.sol, profit: 0n, tolerated: 10_200n });
-  await world.judge();
-});
 
 test("M31: an order whose fee does not cover its cost any more is not taken, and is once its quote was refreshed", async ({
   open,

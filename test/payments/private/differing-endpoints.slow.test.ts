@@ -324,32 +324,6 @@ describe("M19: one of two endpoints names a clean depositor for the deposit of a
   });
 });
 
-test("M33: confirmed is told when both endpoints show it, and not on the word of one", async () => {
-  const { service, one, two, account, alice, bob, chain, send, pass } = await scene();
-  chain.fund(alice.address, { usdc: 2_000_000n });
-  chain.advance(2);
-  const sent = await send(account, { from: alice, to: bob.address, amount: "1" });
-  const notices: string[] = [];
-  service.subscribe({ transactionId: sent.transactionId }, ({ event }) => void notices.push(event));
-  one.rule = lyingAbout("getSignatureStatuses", ({ context, value }: AccountsTold) => ({
-    context,
-    value: value.map(() => ({ slot: 9, confirmations: 1, err: null, confirmationStatus: "confirmed" })),
-  }));
-  two.rule = undefined;
-  for (let look = 0; look < 4; look += 1) {
-    await pass(3_000);
-    await service.settled();
-  }
-  expect(notices).not.toContain("transaction.confirmed");
-  expect(await service.transaction(account, sent.transactionId)).toMatchObject({ status: "pending" });
-  one.rule = undefined;
-  chain.advance(2);
-  await pass(3_000);
-  await service.settled();
-  expect(await service.transaction(account, sent.transactionId)).toMatchObject({ status: "confirmed" });
-  expect(notices).toContain("transaction.confirmed");
-});
-
 test("M34: while one endpoint tells ten times the rent nothing is quoted dearer, and afterwards nobody has to act", async () => {
   const world = await scene();
   const { service, two, account, alice, bob, chain, order, look, shown, address, asked } = world;

@@ -121,22 +121,6 @@ test("P11: a dropped matter comes back with the next tokens only", async ({ worl
   expect(await mattersIn(world)).toHaveLength(1);
 });
 
-test("C23: eleven foreign mints at one address are one matter, of which ten are named, and hide none that comes to another", async ({
-  world,
-}) => {
-  const [spammed, order] = [await world.sendTo(), await world.sendTo()];
-  for (let index = 0; index < 11; index++) {
-    await (await foreignMint(world, index % 2 === 0 ? "token" : "token-2022")).give(spammed.address, 1n);
-  }
-  const last = await foreignMint(world, "token");
-  await last.give(order.address, 1n);
-  for (const { id } of [spammed, order]) await world.service.cancelTransaction(world.customer, id);
-  await world.service.reconcile();
-  const found = await mattersIn(world);
-  expect(found.map(({ id }) => id).toSorted()).toEqual([matterOf(spammed), matterOf(order)].toSorted());
-  expect(found.find(({ id }) => id === matterOf(order))?.message).toContain(last.mint);
-});
-
 test("P11: what one of two nodes invents is told to nobody, and what both show is", async ({ open }) => {
   const nodes: OddEndpoint[] = [];
   const world = await open({}, {}, ({ chain, ledgerOf }) => {

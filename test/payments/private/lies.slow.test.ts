@@ -9,7 +9,6 @@ import {
   hidesAccounts,
   inventsBlockhash,
   isAhead,
-  ofConfirmed,
   reportsFinalized,
   simulatesAnything,
   swallowsBytes,
@@ -208,27 +207,6 @@ test("M17: nodes that answer every attempt with an error at once: after three it
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
   expect(await mattersOf(world, order)).toEqual([]);
   expect(await world.held(order.address)).toEqual(NOTHING);
-  await world.judge();
-});
-
-test("M17: the preferred of two nodes shows an address empty that is not: its refund is planned once, and goes in the end", async ({
-  world,
-}) => {
-  const { nodes, alice } = world;
-  const order = await world.sendTo();
-  await world.service.cancelTransaction(world.customer, order.id);
-  const account = world.ledger.tokenAccountOf(order.address as never, world.mints.USDC);
-  const isThere = async (address: string): Promise<boolean> =>
-    address === order.address || address === account;
-  const end = tell(nodes.slice(0, 1), ofConfirmed(hidesAccounts(isThere)));
-  const [, before] = await world.held(alice.address);
-  await world.deposit(order.address, { usdc: order.due });
-  await live(world, 6);
-  expect(await transfersOf(world, order, "rest")).toHaveLength(1);
-  end();
-  await live(world, 30);
-  expect((await world.held(alice.address))[1]).toBe(before + order.due);
-  expect(await transfersOf(world, order, "rest")).toHaveLength(1);
   await world.judge();
 });
 

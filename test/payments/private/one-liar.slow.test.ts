@@ -1,7 +1,7 @@
 /** One of two nodes tells something else of the newest block than of the finalized one: what goes back waits, and is not planned anew each time. */
 // modules: private
 import { expect } from "vitest";
-import { deniesTransactions, type Lie } from "./lying-nodes.ts";
+import type { Lie } from "./lying-nodes.ts";
 import { MINUTE, SOL, transfersOf } from "./scene.ts";
 import { twoNodesTest as test, type TwoNodes } from "./two-nodes.ts";
 
@@ -111,30 +111,6 @@ for (const liar of [0, 1] as const) {
     for (let look = 0; look < 30; look++) await world.passAndSettle(3 * MINUTE, 2);
     const matters = (await world.service.operator.attention()).map(({ kind }) => kind);
     expect(matters.length > 0 || (await world.held(order.address))[1] === 0n).toBe(true);
-  });
-}
-
-for (const liar of [0, 1] as const) {
-  test(`C59: node ${liar} denies the refund that the other one shows: it is booked once they agree, and nothing is missing`, async ({
-    world,
-  }) => {
-    const order = await world.sendTo();
-    await world.deposit(order.address, { usdc: order.due + 3_000_000n });
-    const isOut = async () => (await transfersOf(world, order, "rest")).some(({ state }) => state === "out");
-    for (let look = 0; look < 12 && !(await isOut()); look++) {
-      world.chain.advance(20);
-      await world.pass(1_000);
-    }
-    const end = world.nodes[liar].tell(deniesTransactions);
-    for (let look = 0; look < 6; look++) {
-      world.chain.advance(150);
-      await world.pass(MINUTE);
-    }
-    expect(await isOut()).toBe(true);
-    end();
-    for (let look = 0; look < 2; look++) await world.passAndSettle(11 * MINUTE, 4);
-    expect(await world.shown(order)).toMatchObject({ refunds: [{ amount: "3", status: "paid" }] });
-    await world.judge();
   });
 }
 

@@ -49,31 +49,6 @@ test("P17: a payee who handed its token account over is not paid, nor is the thi
   await world.judge();
 });
 
-test("P17: frozen after the simulation and before the landing, a payee still fails alone", async ({
-  open,
-}) => {
-  const world = await open();
-  const payees = payeesWith(world, 6, 1n);
-  const [, late] = payees;
-  if (late === undefined) throw new Error("there are six");
-  const order = await payroll(world, payees);
-  // What was simulated is dropped on its way; the same bytes arrive when the account is frozen.
-  const lift = world.chain.faults.add(dropping);
-  await world.deposit(order.address, { usdc: order.due });
-  lift();
-  await world.freeze(late, "USDC");
-  await world.settle(6);
-  for (let round = 0; round < 3; round++) await world.passAndSettle(2 * MINUTE, 12);
-  const ended = await world.shown(order);
-  expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
-  expect(ended.recipients.map(({ status }) => status)).toEqual(["paid", "unpaid", ...times(4, "paid")]);
-  for (const payee of payees) {
-    expect((await world.held(payee.address))[1]).toBe(payee === late ? 1n : 500_001n);
-  }
-  await world.passAndSettle(11 * MINUTE, 8);
-  await world.judge();
-});
-
 test("N15: one payee of six closes its token account between the simulation and the landing: where the address can pay for another all are paid, by the same bytes", async ({
   open,
 }) => {
@@ -173,30 +148,6 @@ test("P16: accounts closed after the quote cost the sponsor no rent: each such p
   // Network fees alone; the treasury's own account is made once.
   const rent = await world.ledger.rentMinimum(165);
   expect(before - after).toBeLessThan(rent + rent / 4n);
-  await world.judge();
-});
-
-test("P16, K11: a payee whose account is gone is left out, though lamports lie at the address that could make another", async ({
-  open,
-}) => {
-  const world = await open();
-  const payees = payeesWith(world, 2, 0n);
-  const [closed, other] = payees;
-  if (closed === undefined || other === undefined) throw new Error("there are two");
-  const order = await payroll(world, payees);
-  await world.closeAccount(closed, "USDC");
-  await world.deposit(order.address, { lamports: 10_000_000n });
-  await world.deposit(order.address, { usdc: order.due });
-  await world.settle(20);
-  const ended = await world.shown(order);
-  expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
-  expect(ended.recipients.map(({ status }) => status)).toEqual(["unpaid", "paid"]);
-  expect((await world.held(other.address))[1]).toBe(500_000n);
-  expect(ended.refunds.map(({ asset, status }) => `${asset} ${status}`).toSorted()).toEqual([
-    "SOL paid",
-    "USDC paid",
-  ]);
-  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 

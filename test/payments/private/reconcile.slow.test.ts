@@ -19,7 +19,6 @@ import { BY } from "../../kit/by.ts";
 import { spendElsewhere } from "./spend-elsewhere.ts";
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 interface Ordered {
   readonly caller: Caller;
@@ -83,63 +82,6 @@ test("E12: a send is explained at every slot of its way, in flight as well, and 
   });
 });
 
-test("C12: money that left an address without this service is missing, and nobody is paid of what is left", async ({
-  world,
-}) => {
-  const ordered = await orderFor(world);
-  await world.deposit(ordered.address, { usdc: ordered.due - 1n });
-  await spendUsdc(world, ordered, 2_000_000n);
-  const found = await world.service.reconcile();
-  expect(found).toMatchObject({
-    isExplained: false,
-    findings: [
-      {
-        transactionId: ordered.id,
-        address: ordered.address,
-        status: "pending",
-        findings: [{ finding: "missing", asset: "USDC", amount: "2" }],
-      },
-    ],
-  });
-  expect(sumsOf(found, "USDC")).toMatchObject({ missing: "2" });
-  // What completes the deposit by its sum is not there.
-  await world.deposit(ordered.address, { usdc: 1n });
-  await world.settle();
-  expect((await world.held(ordered.bob.address))[1]).toBe(2_000_000n);
-  // The first reconciliation lists the unit that came since, the second one at a later slot tells what is missing then.
-  await world.service.reconcile();
-  world.chain.advance(35);
-  expect(await world.service.reconcile()).toMatchObject({
-    findings: [{ findings: [{ finding: "missing", asset: "USDC", amount: "2" }] }],
-  });
-});
-
-test("what a person has concluded to be lost is explained from then on", async ({ world }) => {
-  const ordered = await orderFor(world);
-  await world.service.cancelTransaction(ordered.caller, ordered.id);
-  await world.deposit(ordered.address, { usdc: 900n });
-  const stolen = await spendUsdc(world, ordered, 600n);
-  await world.settle();
-  for (let look = 0; look < 2; look++) {
-    expect(await world.service.reconcile()).toMatchObject({
-      findings: [{ findings: [{ finding: "missing", asset: "USDC", amount: "0.0006" }] }],
-    });
-    world.chain.advance(35);
-  }
-  await world.service.operator.resolve(ordered.id, { action: "conclude" }, BY);
-  await world.settle();
-  const after = await world.service.reconcile();
-  expect(after).toMatchObject({ findings: [] });
-  expect(sumsOf(after, "USDC")).toMatchObject({
-    deposits: "0.0009",
-    refunds: "0.0003",
-    writtenOff: "0.0006",
-    held: "0",
-  });
-  // The thief had the sponsor pay: of that nobody has said anything.
-  expect(after.purses).toMatchObject([{ unknownSignatures: [stolen] }]);
-});
-
 test("R20: recipients who are shown as paid, and whom no marker pays, are a contradiction", async ({
   world,
 }) => {
@@ -186,28 +128,6 @@ test("the sponsor's lamports that stay promised to an order at rest are found", 
     isExplained: false,
     findings: [{ findings: [{ finding: "open_reservation" }] }],
   });
-});
-
-test("R21: what comes to an address that nobody watches any more is found, and goes back", async ({
-  world,
-}) => {
-  const { alice, address, due } = await orderFor(world);
-  await world.deposit(address, { usdc: due });
-  await world.settle();
-  for (const days of [1.1, 61]) await world.pass(days * DAY);
-  await world.settle();
-  expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
-  const [, before] = await world.held(alice.address);
-  world.chain.fund(address, { usdc: 4_000_000n });
-  world.chain.advance(35);
-  expect(sumsOf(await world.service.reconcile(), "USDC")).toMatchObject({ held: "4" });
-  for (let look = 0; look < 2; look++) {
-    await world.pass(11 * MINUTE);
-    await world.settle();
-  }
-  expect((await world.held(alice.address))[1]).toBeGreaterThan(before + 3_500_000n);
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
 });
 
 test("a chain that cannot be read lets nothing be concluded", async ({ world }) => {
