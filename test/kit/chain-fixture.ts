@@ -33,7 +33,6 @@ export interface ChainFixture {
  * tokens to an account that is found at once, 90,500 units.
  */
 export const FEE_OF_SOL_SEND = 5_061n;
-export const FEE_OF_TOKEN_SEND = 5_091n;
 
 /** Slots until what is in the current one is finalized, with one to spare. */
 export const SLOTS_TO_FINALITY = 33;
