@@ -9,7 +9,7 @@ import { oldOrders } from "../../../src/payments/private/old-orders.ts";
 import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import { BY } from "../../kit/by.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import type { privateFixture, PrivateFixture } from "../../kit/private-fixture.ts";
 import { solAt150, units } from "../../kit/money.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { oldRows, type OldRows } from "../../../src/payments/frame/retention/old-rows.ts";
@@ -48,18 +48,29 @@ function oldOrdersOf(world: PrivateFixture): OldRows {
   return oldRows(parts, oldOrders(parts, 0));
 }
 
-test("an address that is looked at no more is looked at on a person's word, and its money goes back", async ({
-  open,
-}) => {
+/** An order of alice's to bob. */
+async function ordered(open: typeof privateFixture) {
   const world = await open();
   const caller = await world.caller("enterprise");
   const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
   const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
   const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
-  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
-  await world.settle();
+  return { world, caller, alice, body };
+}
+
+/** It is two months later, and nobody looks at its address any more. */
+async function becomeOld(world: PrivateFixture): Promise<void> {
   await world.pass(62 * DAY);
   await world.settle();
+}
+
+test("an address that is looked at no more is looked at on a person's word, and its money goes back", async ({
+  open,
+}) => {
+  const { world, alice, body } = await ordered(open);
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  await world.settle();
+  await becomeOld(world);
   world.chain.fund(body.ephemeralAddress, { usdc: 4_000_000n });
   world.chain.advance(35);
   await world.pass(DAY);
@@ -75,15 +86,10 @@ test("an address that is looked at no more is looked at on a person's word, and 
 test("C57: an order does not go as old while money lies there that nobody has looked at: it goes back", async ({
   open,
 }) => {
-  const world = await open();
-  const caller = await world.caller("enterprise");
-  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
-  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+  const { world, alice, body } = await ordered(open);
   await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
   await world.settle();
-  await world.pass(62 * DAY);
-  await world.settle();
+  await becomeOld(world);
   world.chain.fund(body.ephemeralAddress, { usdc: 4_000_000n });
   world.chain.advance(35);
   const old = oldOrdersOf(world);
@@ -91,26 +97,20 @@ test("C57: an order does not go as old while money lies there that nobody has lo
   expect(await passed()).toBe(0);
   await world.settle(8);
   expect((await world.held(alice.address))[1]).toBe(4_000_001n);
-  await world.pass(62 * DAY);
-  await world.settle();
+  await becomeOld(world);
   expect(await passed()).toBe(1);
 });
 
 test("C24: of an order that was removed as old the refund of late money is on its books, though its former refunds are on the chain", async ({
   open,
 }) => {
-  const world = await open();
+  const { world, alice, body } = await ordered(open);
   const { service, clock, storage, chain } = world;
-  const caller = await world.caller("enterprise");
-  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
-  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
   const { transactionId: id, ephemeralAddress: address } = body;
   await world.deposit(address, { usdc: units(body.depositAmount, 6) + 3_000_000n });
   await world.settle(10);
   expect((await world.held(alice.address))[1]).toBe(3_000_001n);
-  await world.pass(62 * DAY);
-  await world.settle();
+  await becomeOld(world);
   const old = oldOrdersOf(world);
   expect(await goneOf(old, clock.now() + DAY)).toBe(1);
   expect(await storage.orderStub(id)).toMatchObject({ status: "completed" });
@@ -136,14 +136,9 @@ test("C24: of an order that was removed as old the refund of late money is on it
 test("C58: nobody is paid at the address of an order that has gone as old, where nobody looks for it", async ({
   open,
 }) => {
-  const world = await open();
-  const caller = await world.caller("enterprise");
-  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
-  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+  const { world, caller, alice, body } = await ordered(open);
   await world.service.cancelTransaction(caller, body.transactionId);
-  await world.pass(62 * DAY);
-  await world.settle();
+  await becomeOld(world);
   const old = oldOrdersOf(world);
   expect(await goneOf(old, world.clock.now() + DAY)).toBe(1);
   const to = [{ address: body.ephemeralAddress, amount: "1" }];
@@ -179,8 +174,7 @@ test("K16: an order whose no-go is not worth its cost any more goes as old, like
   source.isDown = false;
   for (let look = 0; look < 4; look++) await passing(2);
   expect(await service.transaction(caller, body.transactionId)).toMatchObject({ status: "failed" });
-  await world.pass(62 * DAY);
-  await world.settle();
+  await becomeOld(world);
   const old = oldOrdersOf(world);
   expect(await goneOf(old, clock.now() + DAY)).toBe(1);
 });

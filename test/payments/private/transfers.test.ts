@@ -40,6 +40,12 @@ const DEAD_SLOTS = 200;
 
 let world: TransferWorld;
 const begin = async (order: TransferOrder): Promise<TransferWorld> => (world = await transferWorld(order));
+/** The order is refused: the marker of its no-go stands. */
+async function beginRefused(): Promise<TransferWorld> {
+  const { must, buy, key } = await begin(SEND);
+  await must([buy(key, "0", { length: 1 })], key);
+  return world;
+}
 afterEach(() => world.stop());
 
 /** He gives his tokens away, and closes their account. */
@@ -87,6 +93,31 @@ async function storeLanded(transfer: string, amount: bigint): Promise<string> {
   return signature;
 }
 
+/** Endpoints tell this in place of each answer of a reading that is (not) of the newest block. Gives what ends it. */
+function retelling(
+  change: (told: OrderReading["told"][number]) => OrderReading["told"][number],
+  only?: "confirmed",
+): () => void {
+  const { ledger } = world;
+  const { readOrder } = ledger;
+  const other: typeof readOrder = async (query, commitment) => {
+    const reading = await readOrder.call(ledger, query, commitment);
+    if (only !== undefined && commitment !== only) return reading;
+    return agreed<OrderReading>({ ...reading, told: reading.told.map(change) });
+  };
+  Object.assign(ledger, { readOrder: other });
+  return () => void Object.assign(ledger, { readOrder });
+}
+
+/** Bytes leave no more, and are kept, until the second that this gives. */
+function keepingBytes(): [kept: Uint8Array[], end: () => void] {
+  const { ledger } = world;
+  const { broadcast } = ledger;
+  const kept: Uint8Array[] = [];
+  Object.assign(ledger, { broadcast: async (bytes: Uint8Array) => void kept.push(bytes) });
+  return [kept, () => void Object.assign(ledger, { broadcast })];
+}
+
 /** Has every node say this of every signature. Gives what ends it. */
 function nodesSay(said: SignatureStatus): () => void {
   const { ledger } = world;
@@ -131,8 +162,7 @@ describe("a chunk", () => {
   });
 
   it("K1: is done by a marker that another copy has made, and pays nobody", async () => {
-    const { sendOut, pass, stateOf, units, must, buy, key, treasury } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, stateOf, units, treasury } = await beginRefused();
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(5);
     expect(await stateOf(id)).toBe("done");
@@ -242,12 +272,10 @@ describe("a chunk", () => {
     const { sendOut, pass, storage, ledger, chain, units, recipients, give } = await begin(TWO);
     const [bob, eve] = recipients;
     if (bob === undefined || eve === undefined) throw new Error("the order has two recipients");
-    const { broadcast } = ledger;
-    const kept: Uint8Array[] = [];
-    Object.assign(ledger, { broadcast: async (bytes: Uint8Array) => void kept.push(bytes) });
+    const [kept, leave] = keepingBytes();
     await sendOut({ kind: "chunk", n: 0 });
     await pass(5);
-    Object.assign(ledger, { broadcast });
+    leave();
     await closeAccount(eve);
     await ledger.broadcast(kept[0] ?? new Uint8Array());
     chain.advance(1);
@@ -303,9 +331,8 @@ describe("a chunk", () => {
   });
 
   it("K14: is signed again when its bytes are dead, for more where an endpoint took them, and told as stuck", async () => {
-    const { sendOut, pass, skip, storage, ledger, transfer } = await begin(SEND);
-    const { broadcast } = ledger;
-    Object.assign(ledger, { broadcast: async () => {} });
+    const { sendOut, pass, skip, storage, transfer } = await begin(SEND);
+    const [, leave] = keepingBytes();
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(5);
     await skip(DEAD_SLOTS);
@@ -322,7 +349,7 @@ describe("a chunk", () => {
     await skip(DEAD_SLOTS);
     await pass(5);
     expect((await transfer(id)).stuckSince).toBe(stuckSince);
-    Object.assign(ledger, { broadcast });
+    leave();
     await pass(60);
     expect(await transfer(id)).toMatchObject({ state: "done", stuckSince: null });
   });
@@ -438,9 +465,8 @@ describe("a rest", () => {
   });
 
   it("K13: gives everything back and leaves nothing, and is booked by its own signature (K15)", async () => {
-    const { sendOut, pass, stateOf, storage, must, buy, key, units, sender, account, order, ledger } =
-      await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, stateOf, storage, key, units, sender, account, order, ledger } =
+      await beginRefused();
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(80);
     expect(await stateOf(id)).toBe("booked");
@@ -458,8 +484,7 @@ describe("a rest", () => {
   });
 
   it("C59: is booked by its own signature, too, if it lands once an endpoint that fell behind has had it pronounced dead", async () => {
-    const { sendOut, pass, chain, storage, must, buy, key, units, sender, order, ledger } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, chain, storage, units, sender, order, ledger } = await beginRefused();
     const { broadcast, heights, sightings } = ledger;
     const behind: typeof heights = async (commitment) => {
       const told = await heights.call(ledger, commitment);
@@ -485,8 +510,7 @@ describe("a rest", () => {
   });
 
   it("C64: is booked by each of its bytes that have landed, also by those that land once it is done", async () => {
-    const { sendOut, pass, storage, must, buy, key, order, mints, ledger, clock, write } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, storage, order, mints, ledger, clock, write } = await beginRefused();
     const level = `${order.id}:${mints.USDC}`;
     await write({ table: "levels", id: level, set: { received: 5_000_000n } }, refused(order.id));
     world.screening = "unknown";
@@ -531,9 +555,7 @@ describe("a rest", () => {
   });
 
   it("C65: is not given up while a node denies it that the others show, and nothing is missing: a person is told, and it is booked once they agree", async () => {
-    const { sendOut, pass, storage, must, buy, key, order, mints, ledger, clock, write, transfer } =
-      await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, storage, order, mints, ledger, clock, write, transfer } = await beginRefused();
     await write(
       { table: "levels", id: `${order.id}:${mints.USDC}`, set: { received: 5_000_000n } },
       refused(order.id),
@@ -587,15 +609,11 @@ describe("a rest", () => {
   });
 
   it("K13: goes without its assertion once dust has made it fail, and leaves the dust", async () => {
-    const { sendOut, pass, chain, ledger, storage, must, buy, usdc, key, rich, units, sender } =
-      await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
-    const { broadcast } = ledger;
-    const kept: Uint8Array[] = [];
-    Object.assign(ledger, { broadcast: async (bytes: Uint8Array) => void kept.push(bytes) });
+    const { sendOut, pass, chain, storage, must, usdc, key, rich, units, sender } = await beginRefused();
+    const [kept, leave] = keepingBytes();
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(5);
-    Object.assign(ledger, { broadcast });
+    leave();
     // Dust comes between the run of the rest and its landing.
     await must([usdc(rich, key.address, 1n)], rich);
     chain.advance(1);
@@ -617,27 +635,20 @@ describe("a rest", () => {
     await pass(60);
     give(key.address, { lamports: 3_000_000_000n });
     await pass(40);
-    const { broadcast, readOrder } = ledger;
-    Object.assign(ledger, { broadcast: async () => {} });
+    const [, leave] = keepingBytes();
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(5);
     const [first] = await storage.attemptsOf(id);
-    Object.assign(ledger, { broadcast });
+    leave();
     await must([sol(rich, key.address, 1_000_000n)], rich);
     await ledger.broadcast(first?.bytes ?? new Uint8Array());
-    const tooMuch: typeof readOrder = async (query, commitment) => {
-      const reading = await readOrder.call(ledger, query, commitment);
-      if (commitment !== "confirmed") return reading;
-      const told = reading.told.map(({ order, ...each }) => {
-        return { ...each, order: { ...order, lamports: order.lamports + LOAN } };
-      });
-      return agreed<OrderReading>({ ...reading, told });
-    };
-    Object.assign(ledger, { readOrder: tooMuch });
+    const end = retelling(({ order, ...each }) => {
+      return { ...each, order: { ...order, lamports: order.lamports + LOAN } };
+    }, "confirmed");
     chain.advance(1);
     await pass(80);
     expect(await lamports(key.address)).toBe(3_001_000_000n + LOAN);
-    Object.assign(ledger, { readOrder });
+    end();
     await pass(200);
     const [asserted, bare, ...others] = await storage.attemptsOf(id);
     expect([asserted?.error, bare?.error, others]).toEqual([
@@ -654,36 +665,21 @@ describe("a rest", () => {
   ] as const)(
     "K10: is neither given up nor held because one endpoint says that the address %s",
     async ([, order]) => {
-      const { sendOut, pass, ledger, storage, must, buy, key, transfer, units, sender } = await begin(SEND);
-      await must([buy(key, "0", { length: 1 })], key);
-      const { readOrder } = ledger;
-      const lying: typeof readOrder = async (query, commitment) => {
-        const reading = await readOrder.call(ledger, query, commitment);
-        if (commitment !== "confirmed") return reading;
-        return agreed<OrderReading>({ ...reading, told: reading.told.map((each) => ({ ...each, order })) });
-      };
-      Object.assign(ledger, { readOrder: lying });
+      const { sendOut, pass, storage, transfer, units, sender } = await beginRefused();
+      const end = retelling((each) => ({ ...each, order }), "confirmed");
       const id = await sendOut({ kind: "rest", n: 0 });
       await pass(20);
       expect(await transfer(id)).toMatchObject({ state: "planned", reason: "read_again" });
       expect((await storage.orderedTransaction(world.order.id))?.order?.holds).toEqual([]);
-      Object.assign(ledger, { readOrder });
+      end();
       await pass(200);
       expect(await units(sender.address)).toBe(5_000_001n);
     },
   );
 
   it("K14: is told as stuck once one endpoint's word has kept it for an hour, and not before", async () => {
-    const { sendOut, pass, wait, ledger, must, buy, key, transfer } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
-    const { readOrder } = ledger;
-    const hiding: typeof readOrder = async (query, commitment) => {
-      const reading = await readOrder.call(ledger, query, commitment);
-      if (commitment !== "confirmed") return reading;
-      const order = { lamports: 0n, accounts: [null, null] };
-      return agreed<OrderReading>({ ...reading, told: reading.told.map((each) => ({ ...each, order })) });
-    };
-    Object.assign(ledger, { readOrder: hiding });
+    const { sendOut, pass, wait, transfer } = await beginRefused();
+    retelling((each) => ({ ...each, order: { lamports: 0n, accounts: [null, null] } }), "confirmed");
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(20);
     await wait(50 * 60_000);
@@ -693,19 +689,17 @@ describe("a rest", () => {
   });
 
   it("K13: withholds nothing if the sponsor's account is frozen, and a person is told", async () => {
-    const { sendOut, pass, chain, ledger, storage, must, buy, usdc, key, rich, freeze, units, sender } =
-      await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, chain, ledger, storage, must, usdc, key, rich, freeze, units, sender } =
+      await beginRefused();
     await freeze(world.sponsor.address);
-    const { broadcast } = ledger;
-    Object.assign(ledger, { broadcast: async () => {} });
+    const [, leave] = keepingBytes();
     await sendOut({ kind: "rest", n: 0 });
     await pass(5);
     expect(await storage.openMatters()).toEqual([]);
     const [first] = await storage.attemptsOf(
       (await storage.orderViews([world.order.id]))[0]?.transfers[0]?.id ?? "",
     );
-    Object.assign(ledger, { broadcast });
+    leave();
     // Dust comes between the run of the rest and its landing.
     await must([usdc(rich, key.address, 1n)], rich);
     await ledger.broadcast(first?.bytes ?? new Uint8Array());
@@ -718,8 +712,7 @@ describe("a rest", () => {
   });
 
   it("K14: is not signed beside bytes that may still land, though its chart has given them up", async () => {
-    const { sendOut, pass, skip, storage, must, buy, key, order } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, skip, storage, order } = await beginRefused();
     const id = transferId({ order: order.id, kind: "rest", n: 0 });
     await storeBytes(id);
     await sendOut({ kind: "rest", n: 0 });
@@ -732,8 +725,7 @@ describe("a rest", () => {
   });
 
   it("K9: is not signed beside bytes that are dead at confirmed alone", async () => {
-    const { sendOut, pass, ledger, storage, must, buy, key, order } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, ledger, storage, order } = await beginRefused();
     const id = transferId({ order: order.id, kind: "rest", n: 0 });
     await storeBytes(id);
     const { heights } = ledger;
@@ -746,8 +738,7 @@ describe("a rest", () => {
   });
 
   it("K14: is not signed again while a node knows its signature, though its bytes are dead", async () => {
-    const { sendOut, pass, skip, ledger, storage, must, buy, key } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, skip, ledger, storage } = await beginRefused();
     Object.assign(ledger, { broadcast: async () => {} });
     const forget = nodesSay({ commitment: "processed", slot: 1, error: null });
     const id = await sendOut({ kind: "rest", n: 0 });
@@ -761,8 +752,7 @@ describe("a rest", () => {
   });
 
   it("K14: is a matter for a person once it has landed with an error three times, and waits for an hour", async () => {
-    const { sendOut, pass, ledger, storage, must, buy, key, transfer } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, ledger, storage, transfer } = await beginRefused();
     const error = JSON.stringify({ InstructionError: [3, { Custom: 99 }] });
     const failed = { commitment: "finalized", slot: 9, error } as const;
     const landings: typeof ledger.landings = async (attempts) =>
@@ -782,8 +772,7 @@ describe("a rest", () => {
   });
 
   it("K12, K14: moves its order on when it is signed, so that of two looks one alone signs", async () => {
-    const { sendOut, pass, storage, must, buy, key, order } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, storage, order } = await beginRefused();
     const version = async () => (await storage.order(order.id))?.version ?? 0;
     const before = await version();
     const id = await sendOut({ kind: "rest", n: 0 });
@@ -793,9 +782,8 @@ describe("a rest", () => {
   });
 
   it("K13: names what is there at confirmed, dust of the last seconds included", async () => {
-    const { sendOut, pass, signed, ledger, chain, storage, must, buy, usdc, key, rich, units, sender } =
-      await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, signed, ledger, chain, storage, usdc, key, rich, units, sender } =
+      await beginRefused();
     const { bytes } = await signed([usdc(rich, key.address, 1n)], rich);
     await ledger.broadcast(bytes);
     chain.advance(2);
@@ -807,8 +795,7 @@ describe("a rest", () => {
   });
 
   it("K14: waits ten minutes after a refund of its address has landed", async () => {
-    const { sendOut, pass, storage, must, buy, give, key, transfer } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, storage, give, key, transfer } = await beginRefused();
     await sendOut({ kind: "rest", n: 0 });
     await pass(80);
     give(key.address, { usdc: 3_000_000n });
@@ -822,17 +809,10 @@ describe("a rest", () => {
   });
 
   it("K14: waits ten minutes of the chain by a clock that is a day behind it", async () => {
-    const { sendOut, skip, pass, ledger, write, must, buy, give, key, transfer } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, skip, pass, write, give, key, transfer } = await beginRefused();
     const first = await sendOut({ kind: "rest", n: 0 });
     await pass(80);
-    const { readOrder } = ledger;
-    const ahead: typeof readOrder = async (query, commitment) => {
-      const reading = await readOrder(query, commitment);
-      const told = reading.told.map((each) => ({ ...each, blockTime: each.blockTime + 86_400 }));
-      return agreed<OrderReading>({ ...reading, told });
-    };
-    Object.assign(ledger, { readOrder: ahead });
+    retelling((each) => ({ ...each, blockTime: each.blockTime + 86_400 }));
     const landedAt = (await transfer(first)).landedAt ?? 0;
     await write({ table: "transfers", id: first, set: { landedAt: landedAt + 86_400_000 } });
     give(key.address, { usdc: 3_000_000n });
@@ -844,8 +824,7 @@ describe("a rest", () => {
   });
 
   it("is not signed while somebody who paid is unknown, and holds the order after an hour", async () => {
-    const { sendOut, pass, storage, must, buy, key, clock, order, engine, transfers } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, storage, clock, order, engine, transfers } = await beginRefused();
     world.screening = "unknown";
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(40);
@@ -858,8 +837,7 @@ describe("a rest", () => {
   });
 
   it("C63: is held within two hours while somebody who paid is unknown, though it was planned by a clock that was a day ahead", async () => {
-    const { sendOut, pass, storage, must, buy, key, clock, order, write } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, storage, clock, order, write } = await beginRefused();
     world.screening = "unknown";
     const id = await sendOut({ kind: "rest", n: 0 });
     const held = async () => (await storage.orderedTransaction(order.id))?.order?.holds.length;
@@ -903,8 +881,7 @@ describe("a chunk that is given up", () => {
 
 describe("a collect", () => {
   it("empties one account that does not count, and the next rest is charged with what it cost", async () => {
-    const { sendOut, pass, stateOf, storage, must, buy, key, order, mints } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, stateOf, storage, key, order, mints } = await beginRefused();
     const [one, other] = [await world.stray(key.address, 3_000_000n), await world.stray(key.address, 2n)];
     const insert = { order: order.id, amount: 3_000_000n, payer: null, signature: null, slot: null, at: 1 };
     const unlisted = { ...insert, mint: mints.USDC, decimals: null, leftAt: null };
@@ -970,8 +947,7 @@ describe("a collect", () => {
   });
 
   it("makes SOL of wrapped SOL", async () => {
-    const { sendOut, pass, stateOf, must, buy, key, lamports } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { sendOut, pass, stateOf, key, lamports } = await beginRefused();
     const account = await world.strayWrapped(key.address, 5_000_000n);
     const id = await sendOut({ kind: "collect", n: 0, mint: SOL_MINT, to: key.address, subjects: [account] });
     await pass(60);
@@ -987,8 +963,7 @@ describe("a redirect", () => {
 
   /** A refused order, and a person's word to send 2 USDC of it to somebody else, so long ago. */
   async function approved(agoMs = 0): Promise<TransferWorld & { readonly to: Address }> {
-    const { must, buy, key, party, pass, write, order, clock } = await begin(SEND);
-    await must([buy(key, "0", { length: 1 })], key);
+    const { party, pass, write, order, clock } = await beginRefused();
     const { address: to } = party({ usdc: 1n });
     await pass(40);
     const act = { order: order.id, n: 0, mint: order.mint, sum: 2_000_000n, to, approvedBy: ["ann"] };
