@@ -28,10 +28,7 @@ export interface ChainFixture {
   close(): Promise<void>;
 }
 
-/**
- * What a send of SOL costs that was built here: its signature, and the least bid for each of 60,500 compute units; and a send of
- * tokens to an account that is found at once, 90,500 units.
- */
+/** What a send of SOL costs that was built here: its signature, and the least bid for each of 60,500 compute units. */
 export const FEE_OF_SOL_SEND = 5_061n;
 
 /** Slots until what is in the current one is finalized, with one to spare. */
