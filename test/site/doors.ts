@@ -4,6 +4,7 @@
 interface Item {
   readonly text: string;
   readonly link: string;
+  readonly target?: string;
 }
 
 /** A door: a group of the sidebar, its first page first. */
@@ -129,7 +130,11 @@ export const DOORS: readonly Door[] = [
   })),
   {
     text: "The project",
-    items: Object.entries(RECORDS).map(([text, file]) => ({ text, link: linkOf(file) })),
+    items: [
+      ...Object.entries(RECORDS).map(([text, file]) => ({ text, link: linkOf(file) })),
+      // The site of typedoc, which is no page of this one.
+      { text: "Names", link: "/names/index.html", target: "_self" },
+    ],
   },
 ];
 

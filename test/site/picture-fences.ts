@@ -14,7 +14,7 @@ function pictureOf(text: string): string | null {
   if (text.startsWith("sequenceDiagram")) return sequenceSvg(text);
   const svg = PICTURES[text.trim()];
   if (svg === undefined) return null;
-  const [, name = "chart"] = /^%% (.+)/.exec(text) ?? [];
+  const [, name = "of the rooms"] = /^%% (.+)/.exec(text) ?? [];
   const bytes = Buffer.from(svg).toString("base64");
   return `<div class="chart"><img alt="The chart ${name}" src="data:image/svg+xml;base64,${bytes}"></div>\n`;
 }

@@ -39,7 +39,7 @@ test("Q15: the page's table of costs is what quotes say, with a SOL at 150 dolla
     await quoted(world, { mode: "wallet", asset, payees: payees.slice(0, 5) }),
     await quoted(world, { mode: "private", asset, payees }),
   ];
-  const { rows } = tableIn(textOf(PAGE), "### What it costs");
+  const { rows } = tableIn(textOf(PAGE), "## Cost");
   expect(rows.map(([, wallet, hidden]) => [wallet, hidden])).toEqual([
     await costs("SOL", known.slice(0, 1)),
     await costs("USDC", known.slice(0, 1)),
