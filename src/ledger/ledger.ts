@@ -192,12 +192,13 @@ export interface Attempt extends LandingWindow {
 
 /**
  * How endpoints show an attempt. `landed`: finalized, with or without an error, as enough of them report (`WitnessCount`).
- * `confirmed`: enough show it in a block, confirmed or finalized, without an error. `seen`: all that answer show it, at any
- * commitment, failed or not. `partly`: some of them do. `absent`: none does. What is not landed may still vanish.
+ * `confirmed`: enough show it in a block, confirmed or finalized, without an error. `seen`: every answering endpoint shows
+ * it, at any commitment, failed or not. `partly`: some of them do. `absent`: none does. An attempt without a landing may
+ * still vanish.
  */
 export type Standing = "landed" | "confirmed" | "seen" | "partly" | "absent";
 
-/** What enough endpoints say of an attempt. */
+/** The word of enough endpoints about an attempt. */
 export interface AttemptLook {
   /** Null while fewer endpoints answer than must agree. */
   readonly standing: Standing | null;

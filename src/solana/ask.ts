@@ -41,7 +41,7 @@ export interface NodeContext extends HealthWatch {
   readonly remembered: AnswerCache;
   /** Blockhashes handed out for transactions, each with the slot at which it was the newest; oldest first. */
   readonly handedOut: Map<string, number>;
-  /** Blockhashes found dead, each with those who said so, oldest first. */
+  /** Dead blockhashes with their witnesses, oldest first. */
   readonly deadBlockhashes: Set<string>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;

@@ -73,17 +73,17 @@ function deathBy(nodes: NodeContext, all: readonly EndpointReport[], index: numb
   return judged.filter((each) => each !== "open").length >= needed ? "unprovable" : "open";
 }
 
-/** What one endpoint says of one attempt. */
+/** One endpoint's word about an attempt. */
 interface Word extends AttemptReport {
-  /** Of its own signature. */
+  /** The status of its own signature. */
   readonly status: SignatureStatus | null;
   readonly judgement: Judgement;
 }
 
 /**
- * What an endpoint's word means for the death of an attempt. `open`: it may still land, as far as this endpoint knows. The others
- * are past its last height. `past`: it landed. `dead`: proved never to land. `lost`: without a trace, but this endpoint's ledger
- * begins later. `unclear`: the endpoint contradicts itself.
+ * The meaning of an endpoint's word for the death of an attempt. `open`: it may still land, as far as this endpoint knows.
+ * The others are past its last height. `past`: it landed. `dead`: proved never to land. `lost`: without a trace, but this
+ * endpoint's ledger begins later. `unclear`: the endpoint contradicts itself.
  */
 type Judgement = "open" | "past" | "dead" | "lost" | "unclear";
 
@@ -94,7 +94,7 @@ interface EndpointReport {
   readonly words: readonly Word[];
 }
 
-/** A trace of an attempt other than its status, or that there is none. */
+/** A trace of an attempt beside its status, or the lack of a trace. */
 type Finding = FoundLanding | Exclude<Judgement, "past">;
 
 // Walks of blocks that are remembered; one that is forgotten begins again.

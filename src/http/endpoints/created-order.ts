@@ -1,4 +1,4 @@
-/** What private mode brings to the document: its answer to POST /v1/transactions, and its examples. */
+/** The part of the document that private mode adds: its answer to POST /v1/transactions, and its examples. */
 // modules: private
 import { z } from "zod";
 import { named, text } from "../../payments/frame/body-schemas.ts";

@@ -1,4 +1,4 @@
-/** What a look at signatures finds: the news for the waiting instance, what is remembered of it, and its batches. */
+/** The findings of a look at signatures: the news for the waiting instance, what is remembered of it, and its batches. */
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Attempt, AttemptLook, Landing } from "../../ledger/ledger.ts";
 import type { SignatureEvent, WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../../core/runtime.ts";
 import type { FrameStorage } from "../frame/frame-storage.ts";
 import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 
-/** Null without news; a landing is told with its receipt. What is seen may still vanish, with an error too. */
+/** Null without news; a landing is told with its receipt. A seen transaction may still vanish, with an error too. */
 export function newsOf(seen: Evidence<AttemptLook> | undefined): WalletTransferEvent | null {
   if (seen === undefined || seen.standing === "landed" || seen.standing === "seen") return null;
   if (seen.standing === "confirmed") return { type: "CONFIRMED" };

@@ -27,7 +27,7 @@ interface WatchKind {
   readonly resends?: true;
   /** Whether only landings under their own signature are looked for: one call for 256. */
   readonly isOwnAlone?: true;
-  /** What its instances are told besides landings. */
+  /** News for the instances besides landings. */
   readonly tells: readonly WalletTransferEvent["type"][];
 }
 
@@ -36,9 +36,9 @@ const UNPROVABLE_INTERVAL_MS = 60_000;
 const EXPIRED_INTERVAL_MS = 5 * 60_000;
 
 const KINDS = {
-  /** What we broadcast, until it lands or is proved dead. */
+  /** Our own broadcasts, until they land or are proved dead. */
   landing: { resends: true, tells: ["CONFIRMED", "EXPIRED", "UNPROVABLE"] },
-  /** What a caller may still broadcast after cancelling here; we never send it ourselves. */
+  /** Bytes that a caller may still broadcast after cancelling here; we never send it ourselves. */
   strayLanding: { tells: ["CONFIRMED", "EXPIRED", "UNPROVABLE"] },
   /** Bytes whose fate is not proved: nothing is told while it stays so. */
   unprovable: { intervalMs: UNPROVABLE_INTERVAL_MS, tells: ["EXPIRED"] },
@@ -119,7 +119,7 @@ class FollowedSignatures {
     );
     for (const [signature, { standing }] of seen) if (standing === "landed") this.#landed.landed(signature);
     const now = this.#deps.clock.now();
-    // What was not asked about had landed before.
+    // A signature that was not asked about had landed before.
     const landed = unread.filter(({ key }) => !seen.has(key) || seen.get(key)?.standing === "landed");
     look.missed(landed.filter(({ key }) => !this.#landed.mayAsk(key, now)));
     return {

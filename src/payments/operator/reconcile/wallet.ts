@@ -61,7 +61,7 @@ export async function reconcileWallet({
   }
 }
 
-/** One question about all landings, and one look at those that should have landed. */
+/** A single question for all landings, and a look at each expected landing. */
 async function examine(
   { storage, ledger }: Omit<WalletReconciliationParts, "tell">,
   transactions: readonly TransactionRecord[],
