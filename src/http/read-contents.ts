@@ -162,8 +162,8 @@ interface Level {
 }
 
 /**
- * The path of the first field that stands twice in one object, of which parsers keep the last and say nothing, such as `recipients.0.amount`; null when there is none. Names are compared as they
- * are meant, so that an escaped letter hides nothing. `json` must be text that JSON.parse takes. Reads it once.
+ * The path of the first duplicate field, such as `recipients.0.amount`, or null. JSON.parse would silently keep the last value.
+ * Names are compared without their escapes. `json` must be text that JSON.parse takes. Reads it once.
  */
 export function duplicateField(json: string): string | null {
   const levels: Level[] = [];

@@ -443,8 +443,9 @@ export interface Ledger extends RoutingLedger {
   /** Lists endpoints that have refused every read for five minutes because they are asked too often. Asks no node. */
   rateLimited(): Promise<Hint<readonly RateLimitedEndpoint[]>>;
   /**
-   * Takes the place of the first send of bytes that are yet to be signed, or of one more send of the same bytes: false where no endpoint that takes broadcasts has one
-   * within its limit, or all of them rest after a 429. Half of the places are left to first sends. Asks no node.
+   * Reserves a send slot, for bytes that are yet to be signed (`first`) or for the same bytes again (`again`). False if no
+   * broadcast endpoint has a slot within its limit, or all of them rest after a 429. Half of the slots are left to first
+   * sends. Asks no node.
    */
   takeSendPlace(kind: "first" | "again"): Promise<boolean>;
   /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */

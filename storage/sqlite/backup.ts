@@ -40,7 +40,7 @@ const TURNS_A_SYNC = 8;
  * up to one moment. The copy is written under a temporary name, opened, checked page by page and made durable, and only
  * then named `target` (mode 0600). A copy that fails leaves nothing behind.
  *
- * Copying leaves services the disk in between, and takes a second for some 100 MB. The check at its end blocks this
+ * Copying pauses between pages, so running services are not slowed down. It takes a second for some 100 MB. The check at its end blocks this
  * process: run a backup in a separate process, as `paystate backup` does. The copy is as large as the database, its free
  * pages included. Files copied by hand lack the commits in the `-wal` file beside them.
  *

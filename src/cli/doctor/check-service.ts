@@ -109,7 +109,7 @@ export function checkClock({ genesisHash, endpoints }: ChainDiagnosis): Finding 
   if (Math.abs(skewMs) <= MAX_SKEW_MS) return fine("clock", found);
   return warning("clock", {
     found,
-    todo: "is this machine's clock synchronised (NTP)? else the chain stands still",
+    todo: "synchronise this machine's clock (NTP); if it is right, the chain has stopped",
   });
 }
 

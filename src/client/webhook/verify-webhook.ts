@@ -100,7 +100,7 @@ export async function verifyWebhook(
     throw new WebhookRefused("bad_timestamp", "webhook-timestamp is no number of Unix seconds");
   }
   if (!(await isSigned({ text: `${id}.${timestamp}.${text}`, signatures, secrets }))) {
-    throw new WebhookRefused("bad_signature", "no signature was made of this body with this secret");
+    throw new WebhookRefused("bad_signature", "the signature does not match this body and secret");
   }
   const ageMs = now() - Number(timestamp) * 1_000;
   if (ageMs > toleranceMs) throw new WebhookRefused("too_old", `it was sent ${ageMs} ms ago`);

@@ -82,8 +82,8 @@ export interface WebhookCalls {
     options?: RequestOptions,
   ): Promise<Answer<DeliveryBody>>;
   /**
-   * Sends once more whatever happened since then, is subscribed to, and was not delivered, also what was never tried
-   * because the webhook was disabled: oldest first, at most 250 at a time. Deliveries that are still tried are left alone.
+   * Redelivers all subscribed notices since then that were not delivered, including those never attempted because the webhook
+   * was disabled: oldest first, at most 250 at a time. Deliveries that are still tried are left alone.
    * Throws `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
    */
   recoverWebhook(

@@ -98,7 +98,7 @@ test("with one endpoint out of service and another one gone the number of witnes
   const { operator } = world.service;
   await operator.suspendEndpoint({ endpoint: "one.example", minutes: 60 }, BY);
   const lowered = { witnesses: 1, minutes: 10 };
-  await expect(operator.lowerWitnesses(lowered, BY)).rejects.toThrow("none is missing");
+  await expect(operator.lowerWitnesses(lowered, BY)).rejects.toThrow("nothing to lower");
   const [, , three] = odd;
   if (three !== undefined) three.rule = gone;
   await world.pass(10_000);

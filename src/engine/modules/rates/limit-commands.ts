@@ -68,7 +68,7 @@ export function limitCommands({ storage, now, secondKeys }: LimitParts): LimitCo
   };
 }
 
-/** A start that has read the row before is refused, and reads what is said now. */
+/** A concurrent start that read the old limit fails and reads the new one. */
 function overriding(key: string, override: KeyLimit | null, isNew: boolean): AnyWrite {
   const table = storedStarts.name;
   return isNew

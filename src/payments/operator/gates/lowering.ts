@@ -110,9 +110,7 @@ export const RESTORE_WITNESSES: GateAct<LoweringSetting, undefined, void> = {
  */
 function refuseNeedless(witnesses: number, { needed, answering }: WitnessCount): void {
   if (answering >= needed) {
-    throw new OperatorRefused(
-      `witnesses: as many endpoints answer as must agree (${needed}): none is missing`,
-    );
+    throw new OperatorRefused(`witnesses: enough endpoints answer (${needed}), so there is nothing to lower`);
   }
   if (answering === 0) throw new OperatorRefused("witnesses: no endpoint answers, so none could be believed");
   if (witnesses < answering || witnesses >= needed) {
