@@ -58,9 +58,9 @@ export type GoEvent = { readonly type: "GO"; readonly charged: string | null } &
 export type ChunkGoneEvent = { readonly chunk: number } & MarkerGoneEvent;
 
 /**
- * Events of an order. The effect `look` alone tells the events from GO to NOTED: of one reading the first that applies, in this
- * order, committed with all rows of the reading and under the version of the instance from which it was concluded. Finalized
- * evidence is their ground; that of CONFIRMED is confirmed.
+ * Events of an order. The effect `look` alone tells the events from GO to NOTED: of one reading the first that applies, in
+ * this order; committed with all rows of the reading and under the version of the instance that it read. Finalized evidence
+ * is their ground; that of CONFIRMED is confirmed.
  */
 export type OrderEvent =
   /** A watch: something at the order's address has changed, or its window may be over. */

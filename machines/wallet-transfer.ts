@@ -75,8 +75,8 @@ const asLanded = {
  * after the commit into `broadcasting`. The watch `landing` follows our own broadcast and sends the same bytes again
  * until they land or are dead; `strayLanding` only looks, because a cancelled transaction is never sent by us, while
  * its caller still owns the bytes. Where no evidence tells any more whether they landed, `unprovable` asks at a slower
- * pace, for a node with that history may be added, or an operator names the landing. `expired` looks for a day whether
- * bytes that were judged dead have landed all the same.
+ * pace: a node with that history may be added, or an operator may name the landing. `expired` looks for a day whether bytes
+ * that were judged dead have landed all the same.
  */
 export const walletTransfer = setup({
   types: {

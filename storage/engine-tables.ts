@@ -46,7 +46,7 @@ const recordColumns = {
     /** JSON text. */
     payload: "text",
     dueAt: "integer",
-    /** The first key of its limits and how many tasks may have room in it, and the last key, which is the same where there is one. */
+    /** The first key of its limits and how many tasks may have room in it; and the last key, which may be the same. */
     firstKey: "text?",
     firstRoom: "integer?",
     lastKey: "text?",

@@ -55,11 +55,11 @@ export interface MoveResult {
  * insertion. A service that is given `postgresStorage(to)` goes on in the middle of its payments.
  *
  * The file is held for as long as it takes (100,000 rows took 12 s on two busy cores), so services are stopped before. A move that
- * fails or is cut off leaves a file that can be used as before, or one that is refused until the same move is run again;
- * never a file and a target that can both be used.
+ * fails or is cut off leaves a file that can be used as before, or refuses it until the same move is run again; never a file
+ * and a target that can both be used.
  *
  * @throws StorageUnusable `in_use` when a process has the file open, `target_exists` when the schema has tables, `moved`
- * when the file went elsewhere before, `copy_differs` when a row is not read back as it was, and whatever makes a storage
+ * when the file went elsewhere before; `copy_differs` when a row is not read back as it was; and whatever makes a storage
  * unusable.
  *
  * @example

@@ -75,8 +75,8 @@ export interface PostgresStorage extends EngineStorage {
  * `synchronous_commit` says: with `on`, its default, it survives a loss of power.
  *
  * Works behind a pooler that hands out connections per transaction: no state is left in a session. A lock that another
- * session holds is waited for up to `lockTimeoutMs`; after a lost connection reads are asked again for ten seconds, and
- * a group of commits is looked up before it is sent again, so it happens once.
+ * session holds is waited for up to `lockTimeoutMs`; after a lost connection reads are asked again for ten seconds; a group
+ * of commits is looked up before it is sent again, so it happens once.
  *
  * @throws StorageUnusable when the driver, the server or the schema cannot be used, with a sentence that says what to do.
  *

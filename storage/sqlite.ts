@@ -38,17 +38,15 @@ export interface SqliteOptions {
 const sinceProcessStart = (): number => performance.now();
 
 /**
- * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new), or an open
- * database, the `Database` of better-sqlite3 12 or 13 or the `DatabaseSync` of `node:sqlite`, which then stays open on
- * `close`. Tables of your own may be there before or come after, under names that do not begin with `paystate`: see
- * `foreign_database`. A path is opened by better-sqlite3 where that is installed, else by `node:sqlite`. Either way the connection is set to WAL with
- * `synchronous = FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. A new one gets its
- * tables first.
+ * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new); or an open database: the `Database`
+ * of better-sqlite3 12 or 13 or the `DatabaseSync` of `node:sqlite`, which then stays open on `close`. Tables of your own may
+ * be there before or come after, under names that do not begin with `paystate`: see `foreign_database`. A path is opened by
+ * better-sqlite3 where that is installed, else by `node:sqlite`. Either way the connection is set to WAL with `synchronous =
+ * FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. A new one gets its tables first.
  *
- * Several processes may use one file. A lock held by another, or a transaction that the host has open on its database,
- * is waited for up to five seconds without blocking the event loop; `onWake` never calls. Where the file of a path is
- * deleted, replaced or cut short while it is open, every call rejects with `replaced` a tenth of a second later; that of a
- * database that was open is not watched.
+ * Several processes may use one file. A lock held by another, or an open transaction of the host, is awaited for up to five
+ * seconds, without blocking the event loop; `onWake` never calls. Where the file of a path is deleted, replaced or cut short
+ * under it, every call rejects with `replaced` a tenth of a second later; that of a database that was open is not watched.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *

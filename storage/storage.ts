@@ -3,8 +3,8 @@
  * which the published contract suite tests on every adapter.
  *
  * Times are milliseconds since the Unix epoch and come from the caller; an adapter may judge leases and due times by
- * its database's clock instead, and then has an option to use the caller's clock, as the suite needs. JSON travels as
- * text, so that a text is read byte for byte as written. Records go in and out as copies.
+ * its database's clock instead; then it has an option to use the caller's clock, as the suite needs. JSON travels as text, so
+ * that a text is read byte for byte as written. Records go in and out as copies.
  */
 import type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";
 import type { HistoryRecord, InstanceRecord, StoredTask, TaskKind } from "./engine-tables.ts";
@@ -195,8 +195,8 @@ export type Insert<W> = ValueOf<{
 }>;
 
 /**
- * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, what has to
- * be unexpired is over, or another row has the new value of a unique field.
+ * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, a deadline is
+ * over, or another row has the new value of a unique field.
  */
 export type Update<W> = ValueOf<{
   [T in keyof W & string]: {
@@ -366,12 +366,12 @@ export interface CommitParts {
   readonly drops?: readonly string[];
   /**
    * Ended instances to remove with their history; their ids are free again. Refused with `step` when one is absent or of
-   * another life, is active or has a child that is, or still has a task, a dead letter or a message too.
+   * another life; is active or has an active child; or still has a task, a dead letter or a message.
    */
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
   /**
    * Overrides of limits. Messages keep their own limit. Admitted effects and invocations of the key that nobody has in hand
-   * ask for room anew, and those that wait for a rate of it are due at `dueAt`; what is in hand goes on.
+   * ask for room anew; tasks that wait for its rate are due at `dueAt`; what is in hand goes on.
    */
   readonly limits?: readonly ChangedLimit[];
   /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
@@ -512,13 +512,13 @@ export interface EngineStorage {
    * Installs these tables as described: creates absent tables, and runs missing migrations. Atomic, and only once,
    * however many processes begin at the same time. Installed tables cost one read. Each process installs what it reads and
    * writes, so an adapter has the descriptions of tables that a commit names. @throws StorageUnusable
-   * `newer_schema` when a table has seen more migrations than its description knows, `other_table` when the stored
-   * table differs from the description and no migration explains the difference.
+   * `newer_schema` when a table has seen more migrations than its description knows; `other_table` when the stored table
+   * differs from the description and no migration explains the difference.
    */
   install(tables: readonly AnyTable[]): Promise<void>;
   /**
    * Rows of an installed table, as of the last commit (G7). Reads by key, by a unique field or with `anyOf`, `load` and tasks of one instance see
-   * one state of the process's own commits where they are asked for without awaiting, and none of them fails.
+   * one state of the process's own commits where they are asked for without awaiting. If one of them fails, the others are read again.
    * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
   find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
@@ -527,9 +527,9 @@ export interface EngineStorage {
   /**
    * Carries out separate, atomic commits in order: a refused commit leaves no trace and disturbs no neighbour (G1, G8).
    * Resolves once every `ok` is durable (G5), with an answer for each commit, in order. Every answer is true (G9): a
-   * commit whose answer may have been lost is never carried out again, and a commit that breaks a rule (a taken task
-   * id, a history version twice, a fractional time) is `failed` alone. A batch may be several physical transactions.
-   * Rejects only when no commit of the batch was applied.
+   * commit whose answer may have been lost is never carried out again; a commit that breaks a rule (a taken task id, a
+   * history version twice, a fractional time) is `failed` alone. A batch may be several physical transactions. Rejects only
+   * when no commit of the batch was applied.
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
   /**
@@ -550,15 +550,15 @@ export interface EngineStorage {
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
    * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). Suspects whose
-   * turn it is (inside.md, "A death") come first in the answer, within the budget of their queues and the room of their keys. A
-   * claim outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
+   * turn it is (inside.md, "A death") come first in the answer, within their queues' budget and their keys' room. A claim
+   * outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
    * Extends the held leases atomically; what is neither extended nor lost is asked for again soon. A lease that has
-   * ended is still held until a claim finds it. A task that a claim has taken from this holder, and that nobody has leased or given back
-   * since, goes back to it, even without room in its keys or beside a held suspect: a holder that sends heartbeats has
-   * not vanished, so the crash is taken back. A dead letter stays a dead letter.
+   * ended is still held until a claim finds it. A task that a claim has taken from this holder, and that is still untouched,
+   * goes back to it, even without room in its keys or beside a held suspect: a holder that sends heartbeats has not vanished,
+   * so the crash is taken back. A dead letter stays a dead letter.
    */
   heartbeat(request: {
     readonly holder: string;
@@ -585,8 +585,8 @@ export interface EngineStorage {
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
   /**
-   * When the earliest task of these workflows, and queues, becomes claimable: a held task at the end of its lease, a suspect
-   * not before the end of the lease of another beside which it may not begin. Parked tasks are left out. Null when there is none.
+   * When the earliest task of these workflows, and queues, becomes claimable: a held task at the end of its lease; a suspect
+   * not before the end of another suspect's lease. Parked tasks are left out. Null when there is none.
    */
   nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
   /** Committed steps of an instance, oldest first, from version `after + 1`. */
@@ -601,9 +601,9 @@ export interface EngineStorage {
    * was set back, since `now` is read behind it. `leaseMs` 0 gives up the holder's own leases.
    *
    * With `highest`, the clock was set back where that is still to come, by the caller's clock, or the time at which a name was
-   * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
-   * that, before names are given. Many tasks take several transactions; where a process ends between them, the time of the name
-   * is still to come for whoever asks next.
+   * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved
+   * there, before names are given. Many tasks take several transactions; where a process ends between them, the time of the
+   * name is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
   list(listing: InstanceListQuery): Promise<readonly InstanceRecord[]>;

@@ -93,7 +93,7 @@ export type IndexOptions<F extends string> =
 /**
  * The group of rows that `atMost` counts: equal in `by`, and newer than `since`, or with `open` still null. `sum` is
  * the amount that `atMost` adds up for a `total`: from 0, with 27 digits at most. Databases keep the totals of such groups in
- * the transaction of each change, whoever makes the change, so that a large group is counted as fast as a small one.
+ * the transaction of each change, whoever makes the change: a large group is counted as fast as a small one.
  */
 export type GroupOptions<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }

@@ -123,7 +123,7 @@ function unknownKey(keyId: string): KeyRefused {
 }
 
 /**
- * API keys for commands. No command authenticates a caller, so the keys need no environment, or has the master secrets,
+ * API keys for commands. No command authenticates a caller, so keys need no environment. A command lacks the master secrets,
  * so new keys are told from made-up keys by a look-up.
  */
 function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {

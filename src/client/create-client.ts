@@ -34,9 +34,9 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 /**
  * Makes a client. It needs nothing of Node and runs in browsers and workers; keep the key out of pages, though.
  *
- * Every POST carries an idempotency key, and a request that fails on its way, or is answered with 429, 502, 503 or 504,
- * is sent again under the same key. `Retry-After` is kept; where it asks for more patience than `maxWaitMs`, the call
- * rejects at once. Throws a `TypeError` that names the option when one cannot be used.
+ * Every POST carries an idempotency key. A request that fails on its way, or is answered with 429, 502, 503 or 504, is sent
+ * again under the same key. `Retry-After` is kept; where it asks for more patience than `maxWaitMs`, the call rejects at
+ * once. Throws a `TypeError` that names the option when one cannot be used.
  *
  * @example
  * ```ts no-run: there is no service at this address

@@ -1,6 +1,6 @@
 /**
  * Tells whether a clock is trusted to judge age. After a jump ahead every row looks old: retention, lapses and the limits of a day
- * wait until the clock has run for an hour without a jump, and without a contradiction by the chain.
+ * wait until the clock has run for an hour without a jump; and without a contradiction by the chain.
  */
 import { elapsed, type Clock } from "./runtime.ts";
 

@@ -31,9 +31,9 @@ function isNestedTooDeeply(json: Uint8Array): boolean {
 }
 
 /**
- * Parses the JSON body of a response without trusting who sent it, for a price source, `screen` or a signer of a host that
- * asks another service. Rejects when the body has more than `mostBytes` bytes, of which the rest is not read, when it is nested
- * more than 64 deep, and when it is no JSON. The error quotes nothing of the body.
+ * Parses the JSON body of a response of a stranger: for a price source, `screen` or a signer of a host that asks another
+ * service. Rejects when the body has more than `mostBytes` bytes, of which the rest is not read, when it is nested more than
+ * 64 deep, and when it is no JSON. The error quotes nothing of the body.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, type ErrorDetails } from "./error-table.ts";
 
 /**
  * The sentence of a remedy that leaves the quote as it is priced: before a caller is told it, the quote is closed until it is
- * refreshed, since a request that still asks the chain must not use what its caller has given up. Where the remedy is other
+ * refreshed: a request that still asks the chain must not use a quote that its caller has given up. Where the remedy is other
  * bytes under the same quote, the quote's single use is what refuses a second payment.
  */
 interface AnotherQuote {

@@ -25,8 +25,8 @@ export interface ForeignSwap {
  * - `terms`: not exactly one swap instruction, or one that states another taker, another payee, a larger input or a
  *   smaller least output; or an account that is closed to another.
  * - `run`: the run failed.
- * - `takes_more`: after the run the taker has less than the terms say, or an account of the taker has another owner, a
- *   new delegate, a close authority, or is gone.
+ * - `takes_more`: after the run the taker has less than the terms say; or an account of the taker has another owner, a new
+ * delegate, a close authority, or is gone.
  * - `blockhash`: not alive.
  */
 export type ForeignSwapFault =

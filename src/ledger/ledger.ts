@@ -376,7 +376,7 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing.
+   * nothing else that could cost the sender or pay another; and that its blockhash is alive. Broadcasts nothing.
    */
   verifyPayment(
     putativeTransaction: string,

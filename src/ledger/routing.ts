@@ -50,7 +50,7 @@ export type TokenProgram = "token" | "token-2022";
  *
  * `transfer` pays from one owner to another, between their associated token accounts when there is a mint, or from
  * another token account of the payer's, `fromAccount`; with an `accountPayer` the recipient's account is created,
- * idempotently, at that payer's cost, and the whole fails when its owner handed that account over to another.
+ * idempotently, at that payer's cost; the whole fails if its owner has handed that account over.
  *
  * `open` makes an owner's associated account of a mint at the payer's cost, unless it is there.
  *
@@ -234,8 +234,8 @@ export interface RoutingLedger {
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
   /**
-   * Lamports that the network would charge for this plan as it did ten seconds ago at most, with a priority fee that begins at
-   * the estimate or at the floor. Rejects as `buildTransaction` does.
+   * Lamports that the network would charge for this plan, at most ten seconds old; the priority fee begins at the estimate or
+   * at the floor. Rejects as `buildTransaction` does.
    */
   feeOf(plan: TransactionPlan, from: "estimate" | "floor"): Promise<Evidence<bigint>>;
   /** The most that a transaction bids for its place in a block unless its `Bid` says otherwise, in lamports. */
@@ -244,8 +244,8 @@ export interface RoutingLedger {
   readonly bidFloor?: bigint;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee:
-   * the estimate, unless `bid` says otherwise. Rejects with `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed or a length that no
-   * marker has, and for a plan that does not fit 1,232 bytes.
+   * the estimate, unless `bid` says otherwise. Rejects with `RangeError`, before a node is asked, for an amount outside 1 …
+   * 2^64 − 1; for a seed or a length that no marker has; and for a plan that does not fit 1,232 bytes.
    */
   buildTransaction(plan: TransactionPlan, bid?: Bid): Promise<UnsignedTransaction>;
   /**

@@ -133,7 +133,7 @@ export class Bank {
 
   /**
    * Executes a transaction. `undefined`: it did not land, because no account could be charged for it (no fee payer, an
-   * unusable lookup table, …) or a signature that is to be verified is wrong, and nothing changed.
+   * unusable lookup table, …) or a verified signature is wrong; nothing changed.
    */
   execute(
     transaction: DecodedTransaction,

@@ -42,9 +42,9 @@ export type LocalChainOptions = z.input<typeof optionsSchema>;
 export type LocalChainSettings = z.output<typeof optionsSchema>;
 
 /**
- * Starts a chain, from its journal if the journal has entries. Throws `InvalidOptions` listing every wrong option, and
- * one sentence that says what to do when web3.js or litesvm's native package is missing, the journal is damaged, or it
- * belongs to another seed.
+ * Starts a chain, from its journal if the journal has entries. Throws `InvalidOptions` listing every wrong option. Throws one
+ * sentence with the remedy when web3.js or litesvm's native package is missing, the journal is damaged, or it belongs to
+ * another seed.
  *
  * @example
  * ```ts

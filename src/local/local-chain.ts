@@ -53,9 +53,9 @@ export interface LocalChain {
   /** Gives SOL and stablecoins to any address, all or nothing, and returns the transaction's signature. */
   fund(address: string, funds: Funds): string;
   /**
-   * Listens for JSON-RPC over HTTP on `port`, and for subscriptions over websockets on the next one, where an
-   * unmodified `Connection` looks for them (and on `port`, too). With port 0 any two free ports are taken. Rejects
-   * with a sentence when one is in use.
+   * Listens for JSON-RPC over HTTP on `port`; and for subscriptions over websockets on the next one, where an unmodified
+   * `Connection` looks for them (and on `port`, too). With port 0 any two free ports are taken. Rejects with a sentence when
+   * one is in use.
    */
   listen(options: { readonly port: number; readonly host: string }): Promise<Listener>;
   /** Ends waiting calls, closes listeners and the journal. A later `fetch` fails like a dead network. */

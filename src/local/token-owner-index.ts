@@ -4,7 +4,7 @@ import { readTokenAccount } from "./token-layout.ts";
 
 /**
  * Index from owner to token accounts. It only grows: an account that was closed or handed over stays a candidate of
- * its former owner, so that views of older slots and rollbacks need no index of their own.
+ * its former owner: views of older slots and rollbacks need no index of their own.
  */
 export class TokenOwnerIndex {
   readonly #candidates = new Map<string, Set<string>>();

@@ -40,7 +40,9 @@ export interface PaymentStorage extends EngineStorage, PaymentReads {
   commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitAnswer[]>;
 }
 
-/** The way to a storage, with the tables of the payment service and what it reads of the engine's, which are installed before its first use. */
+/**
+ * The way to a storage: the tables of the payment service are installed before its first use, with the reads of the engine's.
+ */
 export const paymentStore = (storage: EngineStorage): EngineStore =>
   new EngineStore(storage, [...Object.values(paymentTables), watchRows]);
 

@@ -90,8 +90,8 @@ export const paymentServiceOptions = optionsWith({
       "a swap provider, such as deskProvider({ desk: keypairSigner(secretKey), prices })",
     ),
     /**
-     * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
-     * such as `{ SOL: "10" }`, it is an operator's matter (`low_purse`). Default: ten times the smallest swap of each.
+     * When the provider's own wallet has less of an asset than this that is not promised; decimal strings by symbol, such as
+     * `{ SOL: "10" }`, it is an operator's matter (`low_purse`). Default: ten times the smallest swap of each.
      */
     lowBalance: z.record(z.string(), z.string()).default({}),
   }).optional(),

@@ -37,10 +37,9 @@ export interface PaymentService extends ApiKeys, ModuleCalls {
   readonly inspected: InspectedService;
   /**
    * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
-   * behind goes on. Throws `StartRefused` for a database of another chain or other secrets, for stablecoins that are no
-   * mints of this chain or have other decimals, and on mainnet for prices that never move; `LedgerUnavailable` when
-   * endpoints serve different chains; and what the storage throws. After an error nothing runs, and `start()` may be called
-   * again.
+   * behind goes on. Throws `StartRefused` for a database of another chain or other secrets; for stablecoins that are no mints
+   * of this chain or have other decimals; and on mainnet for prices that never move; `LedgerUnavailable` when endpoints serve
+   * different chains; and what the storage throws. After an error nothing runs, and `start()` may be called again.
    *
    * A chain that is silent, or does not answer within 10 s, is no error: what needs no chain begins, and the comparison is
    * made again, every 15 s at most, until it has answered. Before that nothing is signed or sent, no deadline passes, and
@@ -102,10 +101,10 @@ export interface PaymentService extends ApiKeys, ModuleCalls {
   ): Promise<Page<TransactionBody>>;
   /**
    * The sums of the account's transactions of up to 31 days as CSV (RFC 4180): a header, a line for each payment, fee,
-   * refund, excess and cost, oldest transaction first, and `#end,<rows>` as the last line, without which it is not whole.
-   * It is read in pages, as far as its reader goes, and each text has whole lines; reading it throws what the storage
-   * throws, and `StorageUnusable` once the service has stopped. Rejects with `VALIDATION_ERROR`, and with
-   * `RATE_LIMIT_EXCEEDED` while another export of the account is read in this process.
+   * refund, excess and cost, oldest transaction first; and `#end,<rows>` as the last line, without which it is not whole. It
+   * is read in pages, as far as its reader goes, and each text has whole lines; reading it throws what the storage throws,
+   * and `StorageUnusable` once the service has stopped. Rejects with `VALIDATION_ERROR`, and with `RATE_LIMIT_EXCEEDED` while
+   * another export of the account is read in this process.
    */
   exportTransactions(caller: Caller, query: ExportQuery): Promise<AsyncGenerator<string, void, undefined>>;
   cancelTransaction(
@@ -114,17 +113,17 @@ export interface PaymentService extends ApiKeys, ModuleCalls {
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<CancelledTransactionBody>;
   /**
-   * For operators: what the database is bound to, what each endpoint of the chain tells, whether the webhooks' proxy can
-   * be reached, and how it is set for real money; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects when the storage cannot be
-   * read; silent endpoints are told as such.
+   * For operators: what the database is bound to, what each endpoint of the chain tells; whether the webhooks' proxy can be
+   * reached; and how it is set for real money; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects
+   * when the storage cannot be read; silent endpoints are told as such.
    */
   diagnose(query?: DiagnosisQuery): Promise<Diagnosis>;
   /**
-   * Holds the database against the chain: explains every base unit that ever came in at a deposit address, says which
-   * wallet transactions became something else than their status says, and what the sponsor and the desk have signed that
-   * is on no record. An address that has paid out what this database does not know of is frozen; nothing else is changed.
-   * Needs no `start()` and may run beside services at work. Rejects with `LedgerUnavailable` when the chain cannot be read
-   * to the end, with `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
+   * Holds the database against the chain: explains every base unit that ever came in at a deposit address; names wallet
+   * transactions whose status the chain contradicts; and lists unrecorded signatures of the sponsor and the desk. An address
+   * that has paid out what this database does not know of is frozen; nothing else is changed. Needs no `start()` and may run
+   * beside services at work. Rejects with `LedgerUnavailable` when the chain cannot be read to the end, with
+   * `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
    */
   reconcile(): Promise<Reconciliation>;
   /**

@@ -23,9 +23,10 @@ import { SharedCall } from "./shared-call.ts";
 export interface Health extends ModuleHealth {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * or too few endpoints answer or are asked for, endpoints differ, the clock was put, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
-   * long for a look that found something out. `down`: the storage is silent or takes no commits, or the chain that answers is
-   * not that of this database, so nothing can be taken at all.
+   * or too few endpoints answer or are asked for; endpoints differ; the clock was put; a part of the host does not answer;
+   * work is overdue, tasks were set aside, transactions are unprovable; or watches have waited long for a look that found
+   * something out. `down`: the storage is silent or takes no commits, or the chain that answers is not that of this database,
+   * so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
   /**

@@ -86,8 +86,8 @@ interface BlockhashWord {
 /**
  * The answers of enough endpoints, one of which knows the blockhash; null once it is dead. It is dead when enough endpoints
  * say so at a slot that enough of them had reached at the beginning. Behind one URL the nodes that have not reached
- * it yet may be all that were met at first, and so a blockhash that was not handed out here is dead only after they have
- * caught up. A blockhash found dead is remembered, so that a made-up one costs one look.
+ * it yet may be all that were met at first. So a blockhash that was not handed out here is dead only after they have caught
+ * up. A blockhash found dead is remembered, so that a made-up one costs one look.
  */
 async function wordsOfLiving(
   nodes: NodeContext,

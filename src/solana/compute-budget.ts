@@ -9,8 +9,8 @@ export const MAX_INSTRUCTIONS = 64;
 // Sender, System program and reference; for tokens also the sender's account, the mint, and the programs of tokens and of
 // their accounts. Then the recipient, who for tokens has an account besides.
 const ADDRESSES = { sol: { always: 3, each: 1 }, token: { always: 7, each: 2 } };
-// Beside the transfer of tokens stands the creation of the account, which runs five instructions, and seven where somebody
-// has sent lamports to the address before: anybody can.
+// Beside the transfer of tokens stands the creation of the account: five instructions, or seven if somebody has sent lamports
+// to the address before: anybody can.
 const RUN_FOR_EACH = { sol: 1, token: 1 + 7 };
 
 /** See `Ledger.mostRecipients`. */

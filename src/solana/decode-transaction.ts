@@ -21,8 +21,8 @@ const VERSION_FLAG = 0x80;
 const VERSION_0 = 0x80;
 
 /**
- * Decodes strictly: canonical base64 without whitespace, legacy or v0 of at most 1,232 bytes or version 1 of at most 4,096,
- * no byte that the decoded transaction does not account for, every index in range. Never throws.
+ * Decodes strictly: canonical base64 without whitespace, legacy or v0 of at most 1,232 bytes or version 1 of at most 4,096;
+ * no byte that the decoded transaction does not account for; every index in range. Never throws.
  */
 export function decodeTransaction(
   text: string,

@@ -194,8 +194,8 @@ export function noteLook(
   if (isLagging(health)) health.blockTime = null;
   else if (isNewer) health.blockTime = isPaced(health.look, look) ? look : null;
   health.slot = slot;
-  // After a standstill of the chain the next block may be older than it seems, so block times are measured from the
-  // last look at which the chain moved.
+  // After a standstill of the chain the next block may be older than it seems. So block times are measured from the last look
+  // at which the chain moved.
   if (isNewer) health.look = look;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");

@@ -61,8 +61,7 @@ const APART_MS = 30_000;
 
 /**
  * See `Ledger.time`. A time counts when most of all endpoints report it, and at least as many as must agree. Most of
- * all, because a single endpoint whose slot runs far ahead makes the healthy endpoints look behind, and could then be
- * the only voice left.
+ * all: a single endpoint whose slot runs far ahead makes the healthy ones look behind, and could be the only voice left.
  */
 export function chainTime({ endpoints, witnesses, clock }: NodeContext): Evidence<number> | null {
   const now = elapsed(clock);

@@ -1,6 +1,6 @@
 /**
- * Values as JSON text: plain JSON stays plain, what JSON would lose (Date, Map, Set, bigint, undefined, NaN, Error, URL,
- * bytes, shared and circular references) is written by devalue, and everything else is refused with its path.
+ * Values as JSON text: plain JSON stays plain; other values (Date, Map, Set, bigint, undefined, NaN, Error, URL, bytes,
+ * shared and circular references) is written by devalue, and everything else is refused with its path.
  */
 import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";

@@ -182,8 +182,8 @@ export const isWorkflow = (value: unknown): value is AnyWorkflow =>
  * them: `workflow(chart)<Tables>({ … })`.
  *
  * Throws one `TypeError` that lists every problem: a chart that has no id, or cannot be durable (naming the state and
- * the way out), an effect without a handler, a handler without an effect, options of an actor that the chart does not
- * have, a watch without a key.
+ * the way out); an effect without a handler; a handler without an effect; options of an actor that the chart does not have, a
+ * watch without a key.
  *
  * @example
  * ```ts

@@ -36,8 +36,8 @@ export class HeldFile {
 
   /**
    * Opens a file and keeps every other connection away until `close`, also those that only read.
-   * @throws StorageUnusable `in_use` when a process has the file open, working or not, and the usual ones for what is no
-   * database of paystate's, or of another version.
+   * @throws StorageUnusable `in_use` when a process has the file open, working or not. The usual ones for a foreign file, or
+   * another version.
    */
   static async open(path: string): Promise<HeldFile> {
     if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);

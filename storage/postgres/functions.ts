@@ -1,7 +1,7 @@
 /**
  * The functions that PostgreSQL runs for this adapter: a group of commits, a claim, a heartbeat and a release are one round
- * trip each. They lie in the schema under names that end in a digest of their text, so two versions of the program can
- * work side by side.
+ * trip each. They lie in the schema under names that end in a digest of their text: two versions of the program can work side
+ * by side.
  */
 import { createHash } from "node:crypto";
 import { claimFunctions } from "./functions/claims.ts";

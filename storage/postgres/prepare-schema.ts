@@ -23,7 +23,7 @@ const OLDEST_SERVER = 130_000;
 const TAKEN = { retries: 240, factor: 1, minTimeout: 250 };
 
 /**
- * Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others, and
+ * Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others; and
  * `busy` where another process makes or fills this schema for longer than a minute.
  */
 export async function prepareSchema(database: Database): Promise<void> {

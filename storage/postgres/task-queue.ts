@@ -104,7 +104,10 @@ const nextOf = (queue: QueueName, more = ""): string =>
   `(select "visibleAt" as at from "paystateTasks" where ${IN_QUEUE[queue]} and workflow = w.name${more} and asked.queues ? '${queue}'
         order by "visibleAt" limit 1)`;
 
-/** A suspect that waits for its turn can be claimed at once, or when one that must be alone is held as a suspect no longer, or any if it must. */
+/**
+ * A suspect that waits for its turn can be claimed at once; or when a lone suspect is held no longer; or any suspect if it
+ * must be alone.
+ */
 const NEXT_DUE = namedRead<{ workflows: string; queues: string }, { at: number | null }>(
   `with asked as (select {workflows}::text::jsonb as workflows, {queues}::text::jsonb as queues)
     select least(

@@ -1,6 +1,6 @@
 /**
  * Totals of groups: how many rows of a group count, and the sum of their amounts. Triggers keep the totals in the
- * transaction of each change, whoever makes the change, so that a limit costs as much beside ten rows as beside a million.
+ * transaction of each change, whoever makes the change: a limit costs as much beside ten rows as beside a million.
  */
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, GroupOptions } from "../table.ts";

@@ -73,8 +73,8 @@ interface Installing {
 
 /**
  * The statements that install a table in one transaction, with its note. Null when the table exists as described. An
- * index is included when building it locks out writers anyway, when the table is new, when the table is small and changed
- * besides, and when a unique rule would otherwise have no index.
+ * index is included when building it locks out writers anyway, when the table is new; when the table is small and changed
+ * besides; and when a unique rule would otherwise have no index.
  */
 export function installing(table: AnyTable, status: TableStatus, dialect: SchemaDialect): Installing | null {
   const { stored, triggers, isSmall = false } = status;

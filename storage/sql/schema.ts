@@ -1,7 +1,7 @@
 /**
  * The engine's own tables, the same under the same names on each database, and what is refused of those that are there. Rows refer
- * to each other by id without foreign keys, so that the parts of a commit may be written in any order and history outlives
- * what it is about.
+ * to each other by id without foreign keys: the parts of a commit may be written in any order, and history outlives its
+ * instance.
  */
 import { engineTables } from "../engine-tables.ts";
 import { StorageUnusable } from "../storage-unusable.ts";

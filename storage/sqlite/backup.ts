@@ -44,7 +44,7 @@ const TURNS_A_SYNC = 8;
  * process: run a backup in a separate process, as `paystate backup` does. The copy is as large as the database, its free
  * pages included. Files copied by hand lack the commits in the `-wal` file beside them.
  *
- * @throws StorageUnusable when the source cannot be read or is none of paystate's, when the copy turns out damaged, and
+ * @throws StorageUnusable when the source cannot be read or is none of paystate's; when the copy turns out damaged; and
  * `target_exists` when there is something at `target`, which is never overwritten.
  *
  * @example

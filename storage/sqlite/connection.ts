@@ -155,7 +155,7 @@ export class Connection {
    * back when `act` throws or `isKept` is false. `act` may run several times, so it must not count its runs.
    *
    * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
-   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `UncertainCommitError`.
+   * sync may the WAL hold all of it, for the next process to open the file: then rejects with `UncertainCommitError`.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
     return inTurn(() => {

@@ -118,7 +118,7 @@ export class FileGuard {
   }
 
   /**
-   * Whether what is written here is found under the name: at first in the log, then in the file itself, since the one may lie
+   * Whether what is written here is found under the name: at first in the log, then in the file itself: the log may lie
    * beside another file by now, and the file beside another log.
    */
   #isSame(): boolean {

@@ -1,7 +1,7 @@
 /**
- * The way to a storage: its caller's tables are installed first, ids are texts, the event loop has its turns, and it is shut
- * when what works on it has stopped: a task, a look or a loop that goes on all the same, since it waits for something that hears
- * no signal, asks the storage nothing any more. Its host may have closed the storage.
+ * The way to a storage: its caller's tables are installed first; ids are texts; the event loop has its turns; and it is shut
+ * when what works on it has stopped: a task, a look or a loop that goes on all the same uses the storage no more; it may wait
+ * for something that hears no signal. Its host may have closed the storage.
  */
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { AnyCommit, EngineStorage } from "../../../storage/storage.ts";

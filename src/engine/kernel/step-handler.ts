@@ -61,8 +61,8 @@ export type SendResult =
   /** A companion of the step was refused, and the step with it. */
   | { readonly kind: "refused"; readonly result: Exclude<CommitResult, { ok: true }> };
 
-// Senders of one process take turns, so a lost race means that another process got through, and may again for as long
-// as it has more to send. This many in a row is no race but a fault.
+// Senders of one process take turns. So a lost race means that another process got through, and it may again. This many in a
+// row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
 /** A timer lets messages go first that are taken up one behind the other, but not without end. */
 const MAX_GIVEN_WAY = 64;

@@ -58,10 +58,9 @@ export interface TaskCommands {
    */
   retry(task: string): Promise<boolean>;
   /**
-   * Removes a dead letter, or what fails and waits for its next try: a message, which holds up the messages behind it, or
-   * an effect of an instance that has ended, and that could be removed but for it. The task is never done. An instance
-   * that waits for the task's end waits until another event comes, or until it is stopped. False, and nothing has
-   * changed, when it is none of these.
+   * Removes a dead letter, or what fails and waits for its next try: a message, which holds up the messages behind it; or an
+   * effect, without which its ended instance could be removed. The task is never done. An instance that waits for the task's
+   * end waits until another event comes, or until it is stopped. False, and nothing has changed, when it is none of these.
    */
   drop(task: string): Promise<boolean>;
 }

@@ -42,7 +42,7 @@ export interface WorkflowReads extends InstanceReads {
    *
    * With `where` they are found by search fields, `{ where: { customer: "ada" } }`, and come by id.
    *
-   * @throws TypeError when `limit` is none, `after` is not the `next` of such a page, the chart has no such state, or the
+   * @throws TypeError when `limit` is none, `after` is not the `next` of such a page; or the chart has no such state, or the
    * workflow no such search field; also for a search field that not every instance of the version has.
    */
   list<M extends AnyStateMachine, S extends string = never>(

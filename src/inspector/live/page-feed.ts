@@ -1,6 +1,6 @@
 /**
- * Pages on their way to browsers as server-sent events: a stream begins with a whole page and goes on with what differs from
- * the one before, under the tag of the page that comes of it, so none can be missed or shown twice.
+ * Pages on their way to browsers as server-sent events: a stream begins with a whole page, and goes on with differences; each
+ * has the tag of its page, so none can be missed or shown twice.
  */
 import type { Clock } from "../../core/runtime.ts";
 import { changesOf, piecesOf } from "./page-pieces.ts";

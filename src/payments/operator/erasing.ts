@@ -38,8 +38,8 @@ export interface ErasureCommands {
    * Blanks references, also in notices, excerpts of receivers' answers, and stored answers; of a whole account also its name,
    * URLs and secrets of its webhooks and its keys' addresses, and revokes the keys. The first call asks; the same by another
    * actor does it, in many commits: where it is cut off, it is called again. Rejects with `OperatorRefused` while anything of
-   * it is open, held or looked at, under a day old, or its deposit address under 60 days, and of a whole account until that
-   * is suspended.
+   * it is open, held or looked at, or under a day old, or its deposit address under 60 days old; and for a whole account
+   * until its suspension.
    */
   erase(erasure: Erasure, by: ActContext): Promise<ErasureResult>;
 }

@@ -36,8 +36,8 @@ export interface ReceivedSum extends Sum, Pick<DepositRecord, "decimals" | "paye
 }
 
 /**
- * `under_way` goes on by itself, `held` waits for a person, `dust` is not worth a transaction, `account` has made token accounts
- * of recipients, `missing` has left otherwise.
+ * `under_way` goes on by itself, `held` waits for a person, `dust` is not worth a transaction; `account` has made token
+ * accounts of recipients, `missing` has left otherwise.
  */
 const REASONS = ["under_way", "held", "dust", "account", "missing"] as const;
 

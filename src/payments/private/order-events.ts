@@ -23,7 +23,10 @@ export interface OrderRows extends Pick<OrderedTransaction, "transaction" | "ord
   readonly told: readonly NoticeRecord[];
 }
 
-/** The notice of an event; null if nothing is to be told, such as of a small deposit, or of a hold that is over, and for an event of others. */
+/**
+ * The notice of an event; null if nothing is to be told, such as of a small deposit or a hold that is over; and for an event
+ * of others.
+ */
 export function orderNotice({ event }: UntoldEventRecord, rows: OrderRows, now: number): NoticeRecord | null {
   const { transaction, order } = rows;
   switch (event) {

@@ -68,8 +68,8 @@ export const privateRoutingOptions = optionsWith({
    * before they are paid. A refusal at first is INVALID_RECIPIENT, of the sender VALIDATION_ERROR, with the reason
    * `not_served`; after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
    * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
-   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
-   * is an attribution and no proof. Default: everybody is served.
+   * account or out of an account that another key closed) is held too, from the smallest deposit on. It is an attribution and
+   * no proof. Default: everybody is served.
    */
   screen: functionOption<ScreenAddress>().optional(),
 });

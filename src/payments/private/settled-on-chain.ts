@@ -88,7 +88,9 @@ function isPast({ judged }: Pick<OrderLook, "judged">, time: number): boolean {
   return judged.look.isSaid(({ blockTime }) => blockTime * 1_000 >= time);
 }
 
-/** Signs no more what a person has ordered a day ago, and ends it once nothing that was signed for it can land, by another copy neither. */
+/**
+ * Signs no more what a person has ordered a day ago. Ends it once no signed bytes for it can land, another copy's included.
+ */
 function overdue(
   { attempts, height, look }: TransferInHand,
   since: number,

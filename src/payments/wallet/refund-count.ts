@@ -18,8 +18,8 @@ interface RefundStep {
 }
 
 /**
- * Stops counting a refund that can move nothing any more, counts it again where it has landed all the same, and has the refunded
- * payment tell of one that is final. Nothing for a transfer that refunds nothing.
+ * Stops counting a refund that can move nothing any more; counts it again if it has landed all the same; and has the refunded
+ * payment tell of a final one. Nothing for a transfer that refunds nothing.
  */
 export function refundWrites(
   transactionId: string,

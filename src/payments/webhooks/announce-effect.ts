@@ -10,7 +10,7 @@ import { NoticedTransactionCache, readWebhookList } from "./webhook-list.ts";
 /**
  * The effect `announce`, which tells of statuses. A step announces its notices in its own commit, which is refused when
  * the account's webhooks have changed since they were read. No step waits for them: where they have changed three times
- * meanwhile, or could not be read, the next step announces what is not announced yet, or a task, whichever comes first.
+ * meanwhile, or could not be read, the next step announces the rest, or a task, whichever comes first.
  */
 export function announceEffect(given: AnnounceParts): AnnounceEffect {
   const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };

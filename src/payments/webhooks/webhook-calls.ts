@@ -52,7 +52,7 @@ export interface WebhookCalls {
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<WholeWebhookBody>;
   /**
-   * Sends one sample notice of this event to a webhook, signed like a real one, whether or not it is enabled and subscribed
+   * Sends one sample notice of this event to a webhook, signed like a real one; the webhook need not be enabled or subscribed
    * to the event. One attempt, never repeated and never listed: its `transactionId` begins with `tx_test_`. Resolves
    * whatever the receiver does. Throws `WEBHOOK_NOT_FOUND`, `INVALID_EVENTS`, `VALIDATION_ERROR`.
    */

@@ -1,7 +1,7 @@
 /**
- * Stands in for the package `bigint-buffer` below `@solana/spl-token` (an override in package.json puts it there), which
- * has a memory-safety advisory (GHSA-3gc7-fjrx-p6mg) and an install script. Unlike the original it refuses an integer
- * that does not fit its width: spl-token would otherwise silently encode an amount of 2^64 as 0.
+ * Stands in for the package `bigint-buffer` below `@solana/spl-token` (an override in package.json puts it there). The
+ * original has a memory-safety advisory (GHSA-3gc7-fjrx-p6mg) and an install script. Unlike the original it refuses an
+ * integer that does not fit its width: spl-token would otherwise silently encode an amount of 2^64 as 0.
  */
 
 const BITS_PER_BYTE = 8n;

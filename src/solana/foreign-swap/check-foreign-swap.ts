@@ -99,8 +99,8 @@ const AUTHORITIES_OF_ACCOUNTS = new Set([2, 3]);
 
 /**
  * Whether all that an instruction can do to a taker shows after the run in the accounts that are looked at. With the same
- * signature a taker may also be the authority of mints, nonce accounts and addresses derived from the wallet, and one of
- * the signers of a multisig.
+ * signature a taker may also be the authority of mints, nonce accounts and addresses derived from the wallet; and one of the
+ * signers of a multisig.
  */
 function showsAfterRun({ program, accounts, data }: ResolvedInstruction, taker: Address): boolean {
   const [kind = -1, argument = -1] = data;

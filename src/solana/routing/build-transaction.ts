@@ -145,8 +145,8 @@ interface Mentioned {
 }
 
 /**
- * Compiles the message. Throws `RangeError` for more accounts than a message can name. web3.js compiles the same, but
- * writes the key in base58 each time an account is mentioned, which takes ten times as long as all the rest.
+ * Compiles the message. Throws `RangeError` for more accounts than a message can name. web3.js compiles the same, but writes
+ * the key in base58 for each mention of an account. That takes ten times as long as all the rest.
  */
 export function compileMessage({ feePayer, blockhash, instructions }: MessageParts): MessageV0 {
   const accounts = mentionedIn(feePayer, instructions);

@@ -1,5 +1,5 @@
 /**
- * Lets callers who ask a node at the same moment share its work: the same read is made once, accounts are read together, and
+ * Lets callers who ask a node at the same moment share its work: the same read is made once; accounts are read together; and
  * different reads travel in one HTTP request, as a batch of JSON-RPC 2.0, where the endpoint takes batches.
  */
 import type { Clock } from "../../core/runtime.ts";

@@ -10,8 +10,8 @@ import { expectShape } from "../endpoint-failure.ts";
 import { addressShape, amountShape } from "./account.ts";
 
 const KEY_BYTES = 32;
-// Before the keys of a message of version 1 stand the version, three counts, the mask of its settings, the blockhash, and
-// two more counts, of which the second is that of the keys.
+// Before the keys of a message of version 1 stand the version, three counts, the mask of its settings, the blockhash, and two
+// more counts; the second one counts the keys.
 const KEYS_OF_VERSION_1 = 1 + 3 + 4 + 32 + 2;
 
 /** The chain's error in its JSON form; null for success. A missing field is not a success. */

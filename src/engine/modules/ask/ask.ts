@@ -32,9 +32,9 @@ export type StartOrSendResult = { readonly kind: "started" } | SendResult;
 export interface AskCommands<W> {
   /**
    * Sends an event and resolves with the instance as it stands behind it: after the step that the event makes, or with
-   * `until`, at the first awaited state from that step on, also where another sender's step leads there; if another process
-   * has led the instance on, then the present state. States before the event do not count. Where the chart takes no such
-   * event now, or the instance had ended, nothing is sent: then its present state counts, too.
+   * `until`, at the first awaited state from that step on; another sender's step may lead there; if another process has led
+   * the instance on, then the present state. States before the event do not count. Where the chart takes no such event now,
+   * or the instance had ended, nothing is sent: then its present state counts, too.
    *
    * Rejects with `StateNotReached` when the instance ends in another state, with a TypeError when there is no instance of
    * this id, or no such state in the chart, with an error when the instance is removed meanwhile, with the signal's reason,

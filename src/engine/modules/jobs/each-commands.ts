@@ -69,7 +69,7 @@ export interface EachCommands {
    * console.log((await job.done()).touched);
    * ```
    *
-   * The acts reject with a TypeError for a state or a search field that the workflow does not have, and for a search field
+   * The acts reject with a TypeError for a state or a search field that the workflow does not have; and for a search field
    * that not every instance of the version has.
    */
   each<M extends AnyStateMachine, S extends string = never>(

@@ -1,6 +1,6 @@
 /**
- * Starts under a rate. A run commits its start to the row of its key before its handler is called, so the rate holds over
- * all processes, and a run whose process ended between the two has counted.
+ * Starts under a rate. A run commits its start to the row of its key before its handler is called. So the rate holds over all
+ * processes, and a run whose process ended between the two has counted.
  */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { AnyWrite, EngineStorage } from "../../../../storage/storage.ts";

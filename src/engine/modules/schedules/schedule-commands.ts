@@ -36,8 +36,8 @@ export interface ScheduleCommands {
    */
   remove(id: string): Promise<void>;
   /**
-   * Starts a run for each moment from `from` on and before `to`, in milliseconds since the Unix epoch, whose instance is
-   * not there, and returns the ids of all these moments.
+   * Starts a run for each moment from `from` on and before `to`, in milliseconds since the Unix epoch, if its instance is not
+   * there. Returns the ids of all these moments.
    *
    * Rejects with a RangeError, and starts nothing, for a `to` that is still to come and for more than 1,000 moments.
    */

@@ -111,7 +111,7 @@ export interface ApiKeys {
   /**
    * The caller behind an `Authorization` header, and the IP address that it comes from, null when that is unknown. Throws
    * `INVALID_API_KEY`, the same for a missing, garbled, unknown, wrong, revoked, expired or misplaced key and one that may
-   * not be used from this address, so that the answer does not tell which.
+   * not be used from this address: the answer does not tell which.
    */
   authenticate(authorization: string | null, address?: string | null): Promise<Caller>;
 }

@@ -26,7 +26,7 @@ interface PurseCheck {
 }
 
 /**
- * Warns of a sponsor with too little, naming what is missing, of one that cannot take costs in a token as its account stands,
+ * Warns of a sponsor with too little, naming what is missing; of one that cannot take costs in a token as its account stands;
  * and of a treasury
  * that cannot be paid as it stands: no wallet, or with a token account that is frozen or belongs to another owner by now.
  */

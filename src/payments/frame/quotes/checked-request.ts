@@ -94,7 +94,7 @@ interface QuoteUse {
 }
 
 /**
- * Uses the quote up. The commit is refused when another request has used or refreshed it since it was read, and when it has
+ * Uses the quote up. The commit is refused when another request has used or refreshed it since it was read; and when it has
  * expired meanwhile by the clock of the storage.
  */
 export function usedQuote({ id, version }: QuoteRecord, { usedBy, now }: QuoteUse): FrameWrite {

@@ -38,8 +38,8 @@ interface MatterReportWriterParts {
 const TELLING_MS = 50_000;
 
 /**
- * The rows of matters. A process takes the right to tell by a commit that expects the version it has read, tells outside of
- * any commit, so that the host may take its time, and then stores that it has told.
+ * The rows of matters. A process takes the right to tell by a commit that expects the version it has read. The process tells
+ * the host outside of any commit, without haste, and then stores that it has told.
  */
 class MatterReportWriter {
   readonly #parts: MatterReportWriterParts;

@@ -24,8 +24,8 @@ import type { ResolveContext, TaskResolveHandler } from "./resolve-tasks.ts";
 export interface MatterCommands {
   /**
    * Decides about a matter by its id, or about an order of private mode by the id of its transaction, matter or not. Rejects
-   * with `OperatorRefused` for an id that does not wait, a command that the matter or the order does not take now, and one
-   * that lacks what it needs, and with `LedgerUnavailable` if the chain cannot be read; then nothing is changed.
+   * with `OperatorRefused` for an id that does not wait, a command that the matter or the order does not take now; for one
+   * that lacks a field; and with `LedgerUnavailable` if the chain cannot be read; then nothing is changed.
    */
   resolve(id: string, command: ResolveCommand, by: ActContext): Promise<ResolveResult>;
   /**

@@ -60,8 +60,8 @@ export function reservedFor(order: CostedOrder): bigint {
 }
 
 /**
- * Whether a marker costs no more than is reserved for it: what is longer waits for a person's retry, and so does everything
- * once rent is above twice the rate that was taken, since no marker has less than 128 bytes to pay (K2).
+ * Whether a marker costs no more than is reserved for it: what is longer waits for a person's retry; so does everything once
+ * rent is above twice the rate that was taken, since no marker has less than 128 bytes to pay (K2).
  */
 export function isWithinReserve(terms: OrderTerms, rentPerByte: bigint, length: number): boolean {
   return rentOf(rentPerByte, length) <= rentOf(terms.rentTaken, RESERVED_BYTES);

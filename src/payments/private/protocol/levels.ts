@@ -1,7 +1,7 @@
 /**
- * Levels (K15): what has come of an asset is the most that was ever there or taken out by markers and booked rests, and
- * what is less than that twice is missing. Balances of different endpoints need not be alike: a deposit is what as many as
- * must agree say at least, a shortage what as many say at most.
+ * Levels (K15): what has come of an asset is the most that was ever there or taken out by markers and booked rests; a lower
+ * sum, seen twice, is missing. Balances of different endpoints need not be alike: a deposit is what as many as must agree say
+ * at least, a shortage what as many say at most.
  */
 import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderTold } from "../../../ledger/order-reading.ts";

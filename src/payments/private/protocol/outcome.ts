@@ -1,7 +1,7 @@
 /**
  * The table of lengths (K4): what a marker's length says of its chunk, both ways. 0 is everybody and 1 is nobody; 2 is
  * chunk 0's "no member, and go" in an order of several chunks. From 3 on stands every other set: by the size of the smaller
- * side, fewer left out first, then in lexicographic order of the smaller side, the left out where both are equal.
+ * side, fewer left out first; then in lexicographic order of the smaller side; the left out where both are equal.
  */
 import type { Outcome } from "./terms.ts";
 

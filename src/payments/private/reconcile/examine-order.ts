@@ -36,8 +36,8 @@ export interface ExaminedOrder extends Pick<OrderLook, "view" | "transaction"> {
 }
 
 /**
- * Looks at the order, reads the history of its address on from where it was read last, and writes down what both tell of its
- * sums. Throws `LedgerUnavailable` when the chain cannot be read.
+ * Looks at the order, reads the history of its address from the last read on, and stores the sums of both. Throws
+ * `LedgerUnavailable` when the chain cannot be read.
  */
 export async function examineOrder(parts: ExaminationParts, id: string): Promise<ExaminedOrder> {
   const first = await lookAtOrder(parts, id);

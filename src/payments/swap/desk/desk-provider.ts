@@ -26,7 +26,7 @@ const deskOptions = optionsWith({
   spreadBps: z.number().int().min(0).max(1_000).default(30),
   /**
    * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.
-   * Further, and the desk does not sign: the quote is refused as `price_moved`, and a swap that was taken already fails as
+   * Further, and the desk does not sign: the quote is refused as `price_moved`; a swap that was taken already fails as
    * expired, unless the price comes back while its transaction can still land. Default 100. Without `prices` the price
    * is made of what is quoted, and does not move between quote and signature.
    */

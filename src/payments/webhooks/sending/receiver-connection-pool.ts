@@ -27,8 +27,8 @@ interface CallAnswer extends Answer {
 }
 
 /**
- * Makes, keeps and ends connections. A kept connection serves the URL that it was made for and no other, so that two
- * webhooks never share one, and is not used for longer than two minutes.
+ * Makes, keeps and ends connections. A kept connection serves the URL that it was made for and no other, so that two webhooks
+ * never share one. It is not used for longer than two minutes.
  */
 export class ReceiverConnectionPool {
   readonly #options: SocketOptions;

@@ -43,10 +43,10 @@ const MAX_TRIED_PER_FAMILY = 2;
 const NEXT_ADDRESS_AFTER_MS = 1_500;
 
 /**
- * Connects to the host and port of an https URL. No packet leaves before every address of the name has been judged,
- * one bad address refuses all, and no byte is sent before the address actually connected to has been judged too, so a
- * name that answers differently the next time gains nothing. Certificates are verified whatever
- * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
+ * Connects to the host and port of an https URL. No packet leaves before every address of the name has been judged. One bad
+ * address refuses all. No byte is sent before the address actually connected to has been judged too, so a name that answers
+ * differently the next time gains nothing. Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says. The caller
+ * owns the socket.
  *
  * Through a proxy the addresses of the name are judged before the proxy is asked. The proxy then resolves the name by
  * itself, so guarding its connections is the proxy's duty. TLS is verified end to end, from here to the receiver.
