@@ -14,10 +14,6 @@ import {
   type AnyActorRef,
 } from "xstate";
 import { workflow, type Logger } from "paystate/engine";
-import { shownJson } from "../../src/inspector/show-values.ts";
-import { typedEvent } from "../../src/workflow/values.ts";
-import { inMemory } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
 import { inviter, keeper, speaker } from "./actor-charts.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
@@ -191,23 +187,6 @@ test("D53: an instance keeps itself, also in a run of its own steps, and tells o
   awaitsOutside("p");
 });
 
-test("D53: an inspector shows an address by its instance, and D84: one that a person types is refused", async () => {
-  const one = await engine(keepers, "c");
-  await one.send(keepers, "c", { type: "SPAWN" });
-  const text = (await storage.load("c"))?.snapshot ?? "";
-  const shown = JSON.parse(shownJson(text, (clear) => clear)) as { context: unknown };
-  const address = { xstate$$type: 1, id: "kid", instance: "c/kid", workflow: "keeper/speaker" };
-  expect(shown.context).toEqual({ ref: address, heard: [] });
-  const { context } = JSON.parse(text) as { context: { ref: unknown } };
-  const typed = JSON.stringify({ type: "HOLD", held: context.ref });
-  expect(() => typedEvent(typed)).toThrow("Actor");
-  expect(typedEvent(JSON.stringify({ type: "HOLD", held: address }))).toEqual({
-    type: "HOLD",
-    held: address,
-  });
-  awaitsOutside("c", "c/kid");
-});
-
 test("D84: an actor that createActor made is refused with its path, and with the way to have one", async () => {
   const one = await engine(holders, "h");
   const before = await storage.load("h");
@@ -218,25 +197,6 @@ test("D84: an actor that createActor made is refused with its path, and with the
   const sent = one.send(holders, "h", { type: "HOLD", held: createActor(speaker) });
   await expect(sent).rejects.toThrow(reason);
   expect(await storage.load("h")).toEqual(before);
-  awaitsOutside("h");
-});
-
-test("D84: an address of another database reaches nobody", async () => {
-  let foreign: unknown = null;
-  await inWorld(inMemory, async (other) => {
-    const one = await other.engine({ workflows: [keepers] });
-    await one.start(keepers, { id: "c", input: undefined });
-    await one.send(keepers, "c", { type: "SPAWN" });
-    foreign = ((await contextOf(one, "c")) as { ref: unknown }).ref;
-    other.awaitsOutside("c", "c/kid");
-  });
-  const lines = new Lines();
-  const one = await running({ workflows: [keepers, holders], logger: lines.logger });
-  await one.start(holders, { id: "h", input: undefined });
-  await one.send(holders, "h", { type: "HOLD", held: foreign });
-  await one.send(holders, "h", { type: "TELL" });
-  await settled();
-  expect(lines.dropped).toHaveLength(1);
   awaitsOutside("h");
 });
 
@@ -255,18 +215,6 @@ test("D53: an address takes no part in a step: its methods say what to use", asy
     'stopChild: "kid" is no child of this chart; tell it to end with sendTo',
   );
   awaitsOutside("c", "c/kid", "h");
-});
-
-test("D53: a promise that is spawned can be kept and stopped, and hears nothing", async () => {
-  const one = await engine(holders, "h");
-  await one.send(holders, "h", { type: "PROMISE" });
-  expect((await one.pending("h")).tasks).toHaveLength(1);
-  await one.send(holders, "h", { type: "TELL" });
-  expect((await one.pending("h")).tasks).toHaveLength(1);
-  await one.send(holders, "h", { type: "STOP" });
-  expect((await one.pending("h")).tasks).toEqual([]);
-  await settled();
-  awaitsOutside("h");
 });
 
 test("D53: a promise that a state invokes has no address, and says so with the path", async () => {

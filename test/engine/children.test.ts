@@ -59,15 +59,6 @@ function kin(work: (signal: AbortSignal) => Promise<string>) {
 
 const { test, running, settled, pass } = engineTest("children");
 
-test("is an instance parent/id; its output is told to the parent", async () => {
-  const parents = kin(async () => "done");
-  const { read } = await running(parents, "p");
-  expect(await read("p/kid")).toMatchObject({ value: "resting", status: "active" });
-  await pass(MINUTE);
-  expect(await read("p/kid")).toMatchObject({ status: "done", output: { result: "done" } });
-  expect(await read("p")).toMatchObject({ status: "done", context: { heard: [{ result: "done" }] } });
-});
-
 test("ends with the state that invoked it: its timers are gone, its promise is aborted", async () => {
   const signals: AbortSignal[] = [];
   const never = gate<string>();

@@ -126,12 +126,4 @@ describe("an order runs to its end", () => {
     expect(sent.kind).toBe("unchanged");
     expect((await storage.load("o1"))?.version).toBe(1);
   });
-
-  test("an ended or absent instance takes no event", async () => {
-    const { engine, orders } = await orderShop();
-    await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
-    await engine.send(orders, "o1", { type: "CANCEL" });
-    expect((await engine.send(orders, "o1", { type: "PAY" })).kind).toBe("ended");
-    expect((await engine.send(orders, "o2", { type: "PAY" })).kind).toBe("absent");
-  });
 });

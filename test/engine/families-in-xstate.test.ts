@@ -221,9 +221,6 @@ test.each([
   ["two timers of one moment, of which the first asks a child", together(sendTo("kid", { type: "ASK" }))],
 ])("D88: %s: as in XState", async (_name, machine) => expectAsInXState(machine));
 
-test("D52: two children under one id: both ends are told, as in XState", async () =>
-  expectAsInXState(doubling));
-
 test("D52: two children under one id end with their parent", async () => {
   const charts = workflow(doubling)({ version: 1 });
   const one = await running(charts);

@@ -79,19 +79,6 @@ describe("the commit queue", () => {
     expect(told.filter((each) => each === ok)).toHaveLength(253);
   });
 
-  it("D12: a batch that storage rejects has not happened, and is not sent again", async () => {
-    let asked = 0;
-    const queue = new CommitQueue<unknown>({
-      commit: async () => {
-        asked += 1;
-        throw new Error("the connection was lost");
-      },
-    });
-    const answers = await Promise.allSettled(numbered(255).map((item) => queue.commit(item)));
-    expect(answers.every(({ status }) => status === "rejected")).toBe(true);
-    expect(asked).toBe(1);
-  });
-
   it("D31: behind a batch that is not answered the next ones are sent, and no more than 10,000 commits wait", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());

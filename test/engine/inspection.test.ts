@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { createWebSocketInspector } from "@statelyai/inspect";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { type InspectionEvent } from "xstate";
 import { createEngine } from "../../src/engine/index.ts";
 import { silentLogger, type Logger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
@@ -65,34 +64,6 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
     for (const client of server.clients) client.terminate();
     server.close();
   }
-});
-
-test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
-  const storage = await sqliteStorage(":memory:");
-  const chart = parcels();
-  const clock = virtualClock();
-  await createEngine({ storage, workflows: [chart], clock }).start(chart, { id: "p1", input: { note: "x" } });
-  const seen: string[] = [];
-  const errors: string[] = [];
-  const none = (): void => {};
-  const logger: Logger = {
-    debug: none,
-    info: none,
-    warn: none,
-    error: (_, text) => void errors.push(text ?? ""),
-  };
-  const inspect = ({ type, actorRef }: InspectionEvent): void => {
-    seen.push(`${type} ${actorRef.sessionId}`);
-    if (type === "@xstate.snapshot") throw new Error("the window is closed");
-  };
-  const engine = createEngine({ storage, workflows: [chart], clock, logger, inspect });
-  expect(await engine.send(chart, "p1", { type: "PAUSE" })).toMatchObject({ kind: "stepped" });
-  expect(await engine.send(chart, "p1", { type: "RESUME" })).toMatchObject({ kind: "stepped" });
-  expect(seen).toEqual([
-    ...["@xstate.actor p1", "@xstate.event p1", "@xstate.snapshot p1"],
-    ...["@xstate.event p1", "@xstate.snapshot p1"],
-  ]);
-  expect(errors).toEqual(["a subscriber failed", "a subscriber failed"]);
 });
 
 test("D82: an inspector whose promise rejects is logged, and ends no process", async () => {

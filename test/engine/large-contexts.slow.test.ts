@@ -84,24 +84,6 @@ test("D25, D28: an effect names the context that it is called with by its stamp,
   await one.send(held, "h", { type: "LAST" });
 });
 
-test("D25: an instance that moves on keeps the context for the effects that are not done, and no longer", async () => {
-  const seen: string[] = [];
-  const held = holding(seen);
-  const one = await engine(held, "h");
-  await one.send(held, "h", { type: "NEXT" });
-  const size = async (): Promise<number> => (await storage.load("h"))?.snapshot.length ?? 0;
-  expect(await size()).toBeGreaterThan(2 * MEGABYTE);
-  expect(await size()).toBeLessThan(2.1 * MEGABYTE);
-  one.run();
-  await settled();
-  expect(seen.toSorted()).toEqual([
-    ...["f", "g", "h"].map((effect) => `${effect} a ${MEGABYTE} xstate.init`),
-    `i b ${MEGABYTE} NEXT`,
-  ]);
-  await one.send(held, "h", { type: "LAST" });
-  expect(await size()).toBeLessThan(1.1 * MEGABYTE);
-});
-
 it("D25: the cache of instances is bounded by what they hold", () => {
   const recent = new InstanceCache();
   const snapshot = "x".repeat(MEGABYTE);

@@ -113,37 +113,6 @@ test("what ends or fails in an outage is given back after it, however long it wa
   expect(cut.state.crashes).toEqual([0, 0, 0, 0]);
 });
 
-test("a storage that answers no heartbeat at all: each run is aborted as its own lease ends", async () => {
-  const [aborted, known]: [string[], string[]] = [[], []];
-  const slow = job(async ({ id }, { signal }) => {
-    if (known.includes(id)) return "again";
-    known.push(id);
-    return untilAborted(signal, () => aborted.push(id));
-  });
-  const hanging = gate();
-  const silent = await open((real) => ({
-    heartbeat: (request) => hanging.opened.then(() => real.heartbeat(request)),
-    // Its own claims would find out as well.
-    claim: async (request) => (known.length < 2 || aborted.length === 2 ? real.claim(request) : []),
-  }));
-  const holder = await running({ workflows: [slow], storage: silent }, "first");
-  await until(() => known.length === 1);
-  await pass(LEASE / 10);
-  await holder.start(slow, { id: "second", input: { id: "second" } });
-  await until(() => known.length === 2);
-  await pass((LEASE * 9) / 10 - STEP);
-  expect(aborted).toEqual([]);
-  await pass(STEP);
-  expect(aborted).toEqual(["first"]);
-  await pass(LEASE / 10 - STEP);
-  expect(aborted).toEqual(["first"]);
-  await pass(STEP);
-  expect(aborted).toEqual(["first", "second"]);
-  hanging.open();
-  await settled();
-  for (const id of known) expect(await holder.read(id)).toMatchObject(isDone);
-});
-
 test("D73: a stranger's lock that outlasts the lease and is rolled back: the run ends by its own clock before another begins, and no crash is counted", async () => {
   let [isLocked, atWork] = [true, 0];
   const crashes: number[] = [];
@@ -185,32 +154,6 @@ function gated(...gates: readonly ReturnType<typeof gate<string | Error>>[]) {
   };
   return { aborted, jobs: job(work) };
 }
-
-test("an answer to a heartbeat that comes late says nothing of the next run of a task", async () => {
-  const [late, first, second] = [gate(), gate<string | Error>(), gate<string | Error>()];
-  const { aborted, jobs } = gated(first, second);
-  let beats = 0;
-  const slow = await open((real) => ({
-    async heartbeat(request) {
-      if ((beats += 1) === 1) await late.opened;
-      return real.heartbeat(request);
-    },
-  }));
-  const holder = await running({ workflows: [jobs], storage: slow }, "j");
-  await until(() => aborted.length === 1);
-  clock.advance(LEASE / 3);
-  await until(() => beats === 1);
-  first.open(new Error("declined"));
-  await turns(20);
-  clock.advance(2_000);
-  await until(() => aborted.length === 2);
-  late.open();
-  await turns(20);
-  expect(aborted[1]).toBe(false);
-  second.open("me");
-  await settled();
-  expect(await holder.read("j")).toMatchObject(isDone);
-});
 
 test("a process that slept through its lease takes its own task again, once, and aborts the first run", async () => {
   const [first, second] = [gate<string | Error>(), gate<string | Error>()];

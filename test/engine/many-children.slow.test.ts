@@ -92,7 +92,7 @@ const tellers = workflow(
   }),
 )({ version: 1 });
 
-const { test, engine, running, log, storage, open, settled, awaitsOutside } = engineTest("many children");
+const { test, engine, running, log, open, settled, awaitsOutside } = engineTest("many children");
 
 test("D18: a run of messages that loses each race to another process gets shorter, and comes through", async () => {
   const rival = await engine(tellers);
@@ -143,28 +143,6 @@ test("D18: children that one commit has no room for begin right behind it, and t
   expect((await one.pending("w")).tasks).toEqual([]);
   expect((await one.read("w"))?.children ?? {}).toEqual({});
   awaitsOutside("w");
-});
-
-test("D18: what comes before all children have begun waits for them, also when it ends them", async () => {
-  // Nothing that is armed is done here: the children are begun by what comes next.
-  const one = await engine(whole, "w");
-  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
-  expect(await storage.load("w/part-299")).toBeNull();
-  expect((await one.pending("w")).timers.map(({ name }) => name)).toEqual(["$born"]);
-  await one.send(whole, "w", { type: "GO", id: "part-299" });
-  expect(await storage.load("w/part-299")).toMatchObject({ status: "active" });
-  await one.send(whole, "w", { type: "HALT" });
-  one.run();
-  await settled();
-  for (const n of [0, 270, 299]) {
-    expect(await one.read(`w/part-${n}`)).toMatchObject({ status: n === 299 ? "done" : "stopped" });
-  }
-  expect((await one.history("w")).map(({ event }) => event.type).slice(0, 4)).toEqual([
-    "$started",
-    "SPREAD",
-    "$born",
-    "GO",
-  ]);
 });
 
 const runs = [

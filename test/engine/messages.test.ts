@@ -67,34 +67,6 @@ test("a message to somebody who is not there yet waits with growing pauses and i
   awaitsOutside("late/0");
 });
 
-test("an effect of the final state runs, and what it brings back of events is dropped", async () => {
-  const chart = setup({
-    types: { events: {} as { type: "GO" } | { type: "AGAIN" } },
-    actions: { thank: () => {} },
-  }).createMachine({
-    id: "polite",
-    initial: "here",
-    on: { AGAIN: ".here" },
-    states: { here: { on: { GO: "end" } }, end: { type: "final", entry: "thank" } },
-  });
-  let thanked = 0;
-  const polite = workflow(chart)({
-    version: 1,
-    effects: {
-      thank: async () => {
-        thanked += 1;
-        return { event: { type: "AGAIN" } };
-      },
-    },
-  });
-  const { send, read } = await running(polite, "x");
-  await send(polite, "x", { type: "GO" });
-  await settled();
-  expect(thanked).toBe(1);
-  expect(await read("x")).toMatchObject({ value: "end", status: "done" });
-  expect(await storage.nextDue([polite.key])).toBeNull();
-});
-
 test("two that tell each other go back and forth without a deadlock", async () => {
   const chart = setup({
     types: {

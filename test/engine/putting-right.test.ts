@@ -1,7 +1,7 @@
 /** Failures put right: dead letters tried again or dropped, instances stopped and removed. */
 import { expect } from "vitest";
 import { createMachine, fromPromise, setup } from "xstate";
-import { UnknownWorkflow, workflow, type Logger } from "paystate/engine";
+import { workflow, type Logger } from "paystate/engine";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { gate, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -112,26 +112,6 @@ test("D3: an effect that throws again and again, and a message to an absent inst
   awaitsOutside("j", "c", "absent");
 });
 
-test("D3: a task of a workflow that no process has is warned of once, and its instance is listed", async () => {
-  const { logger, warnings } = recordedWarnings();
-  const stranger = await running({ workflows: [], logger });
-  const starting = await engine(job(async () => undefined));
-  await starting.start(
-    job(async () => undefined),
-    { id: "j", input: { id: "j" } },
-  );
-  const minute = async (): Promise<void> => {
-    clock.advance(60_000);
-    await stranger.settled();
-  };
-  await minute();
-  expect(warnings).toEqual([]);
-  for (let more = 0; more < 10; more++) await minute();
-  expect(warnings).toMatchObject([{ workflow: "job@1" }]);
-  expect((await stranger.list({ workflow: "job" })).instances.map(({ id }) => id)).toEqual(["j"]);
-  awaitsOutside("j");
-});
-
 test("D3: an instance that waits for an event, and whose chart this process does not have, is warned of once and counted", async () => {
   const idle = workflow(createMachine({ id: "idle", initial: "waiting", states: { waiting: {} } }))({
     version: 1,
@@ -177,14 +157,6 @@ test("a stopped instance has no timer, invocation or child left, and no event mo
   }
   expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "ended" });
   expect((await one.history("h")).map(({ event }) => event.type)).toEqual(["$started", "xstate.stop"]);
-});
-
-test("an instance of a chart that this engine does not have is neither stopped nor changed", async () => {
-  awaitsOutside("h", "h/child");
-  const one = await engine(hangings, "h");
-  const stranger = await engine({ workflows: [] });
-  await expect(stranger.stopInstance("h")).rejects.toBeInstanceOf(UnknownWorkflow);
-  expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
 });
 
 test("what has ended and still has an effect to do is not removed before it is done", async () => {

@@ -97,21 +97,6 @@ it("a rare state among very many is found in calls that each look at 1,000 insta
 
 const { test, engine, running, clock, pass, awaitsOutside } = engineTest("reading");
 
-test("read gives value, context, status and output, with the chart and its times; null for none", async () => {
-  const began = clock.now();
-  const { start, send, read } = await engine({ workflows: [checkouts], watchers });
-  expect(await read("c")).toBeNull();
-  await start(checkouts, { id: "c", input: { card: "7" } });
-  const times = { createdAt: began, updatedAt: began };
-  const active = { value: { paying: "card" }, status: "active", context: { card: "7", at: new Date(5) } };
-  expect(await read("c")).toMatchObject({ id: "c", workflow: "checkout@3", steps: 1, ...active, ...times });
-  clock.advance(9);
-  await send(checkouts, "c", { type: "LEAVE" });
-  const ended = { value: "left", status: "done", output: { paid: 10n }, steps: 2, updatedAt: began + 9 };
-  expect(await read("c")).toMatchObject({ ...ended, createdAt: began });
-  expect(await read("c/talk")).toMatchObject({ workflow: "checkout/clerk@3", status: "active" });
-});
-
 test("pending tells why an instance waits: the failing promise and its error, the timer, the watch, the child", async () => {
   awaitsOutside("c/talk");
   const began = clock.now();

@@ -1,5 +1,4 @@
 /** What a caller, an effect or a chart may not ask for is refused before anything is stored, in words that name it. */
-import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { assign, createMachine, setup } from "xstate";
 import { createEngine, startOf, UnknownWorkflow, workflow } from "paystate/engine";
@@ -19,9 +18,6 @@ const door = createMachine({
 });
 const lights = workflow(light)({ version: 1 });
 const doors = workflow(door)({ version: 1 });
-
-/** Text that no database makes shorter. */
-const any = (bytes: number): string => randomBytes(bytes).toString("hex").slice(0, bytes);
 
 const boss = workflow(
   setup({ actors: { worker: createMachine({ initial: "busy", states: { busy: {} } }) } }).createMachine({
@@ -100,16 +96,6 @@ test.each([
   await expect(one.stopInstance(id)).rejects.toThrow(right);
   await expect(one.removeInstance(id)).rejects.toThrow(right);
   expect((await one.list()).instances).toEqual([]);
-});
-
-test("D21: an id is 2,048 bytes at most, which every database can keep", async () => {
-  const one = await engine(boss);
-  const longest = any(2_042);
-  expect(await one.start(boss, { id: longest, input: undefined })).toMatchObject({ ok: true });
-  expect(await one.read(longest)).toMatchObject({ value: "waiting" });
-  const longer = one.start(boss, { id: any(2_049), input: undefined });
-  await expect(longer).rejects.toThrow("id cannot be stored: expected 2048 bytes at most");
-  awaitsOutside(longest, `${longest}/kid`);
 });
 
 test("D21: send refuses an instance of another chart, whatever its state", async () => {

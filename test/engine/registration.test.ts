@@ -2,16 +2,11 @@
 import {
   assign,
   createMachine,
-  emit,
-  enqueueActions,
   fromCallback,
   fromObservable,
   fromPromise,
   fromTransition,
-  log,
   raise,
-  sendParent,
-  sendTo,
   setup,
   spawnChild,
   type AnyStateMachine,
@@ -54,10 +49,6 @@ const withEntry = (entry: unknown): AnyStateMachine =>
 const listens = fromCallback(() => {});
 const streams = fromObservable(() => ({ subscribe: () => ({ unsubscribe() {} }) }));
 const counts = fromTransition((state: number) => state + 1, 0);
-
-interface Spawner {
-  readonly spawn: (logic: unknown) => unknown;
-}
 
 const oddities: Readonly<Record<string, readonly [machine: AnyStateMachine, problem: RegExp]>> = {
   "a callback actor": [
@@ -102,59 +93,6 @@ describe("workflow() refuses a chart that cannot be durable, names the state and
   test.each(Object.entries(oddities))("%s", (_name, [machine, problem]) => {
     const problems = problemsOf(() => register(machine, { effects: undefined }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
-  });
-});
-
-describe("D53: workflow() takes a spawn inside an assign, and warns of none", () => {
-  test.each(
-    Object.entries({
-      "spawn inside assign": withEntry(assign({ child: ({ spawn }: Spawner) => spawn(nothing) })),
-      "spawn inside a named assign": setup({
-        actions: { begin: assign(({ spawn }: Spawner) => ({ child: spawn(nothing) })) },
-      }).createMachine({ id: "odd", initial: "here", states: { here: { entry: "begin" } } }),
-      "spawn inside the context": chart({
-        id: "odd",
-        context: ({ spawn }: Spawner) => ({ child: spawn(nothing) }),
-        initial: "here",
-        states: { here: {} },
-      }),
-    }),
-  )("%s", (_name, machine) => {
-    expect(register(machine, { effects: undefined }).warnings).toEqual([]);
-  });
-});
-
-describe("workflow() takes what XState's users write", () => {
-  test.each(
-    Object.entries({
-      "an effect body written inline": withEntry(() => {}),
-      invoke: chart({ id: "odd", initial: "here", states: { here: { invoke: { src: nothing } } } }),
-      spawnChild: withEntry(spawnChild(nothing as never)),
-      sendTo: withEntry(sendTo("someone", { type: "HEY" })),
-      sendParent: withEntry(sendParent({ type: "HEY" })),
-      emit: withEntry(emit({ type: "heard" })),
-      log: withEntry(log("hello")),
-      enqueueActions: withEntry(enqueueActions(() => {})),
-      "a delayed raise": withEntry(raise({ type: "LATER" }, { delay: 1_000 })),
-      "a history state": chart({
-        id: "odd",
-        initial: "a",
-        states: { a: { initial: "b", states: { b: {}, back: { type: "history" } } } },
-      }),
-      "a context that is an object": chart({
-        id: "odd",
-        context: { count: 0 },
-        initial: "here",
-        states: { here: {} },
-      }),
-      "an assign behind a name": setup({ actions: { reset: assign({}) } }).createMachine({
-        id: "odd",
-        initial: "here",
-        states: { here: { entry: "reset" } },
-      }),
-    }),
-  )("%s", (_name, machine) => {
-    expect(register(machine, { effects: undefined }).key).toBe("odd@1");
   });
 });
 
@@ -226,14 +164,6 @@ describe("workflow()", () => {
     );
     actors["inner"] = setup({ actors }).createMachine({ id: "shell", invoke: { id: "again", src: "inner" } });
     expect(() => register(doll)).toThrow("it has itself among its actors");
-  });
-
-  test("takes start and tell, assign and raise without handlers", () => {
-    const registered = register(watching, {
-      effects: { work: async () => undefined },
-      watches: { sky: () => "sky" },
-    });
-    expect(registered.key).toBe("watching@1");
   });
 
   test("the hash of a chart sees its states and delays, not how its functions are written", () => {

@@ -11,7 +11,6 @@ import {
   type Engine,
   type EngineStorage,
   type Logger,
-  type TellParams,
 } from "paystate/engine";
 import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
@@ -82,8 +81,7 @@ async function passed(engine: Standing, clock: VirtualClock): Promise<void> {
   throw new Error("no pass came to its end");
 }
 
-const { test, engine, running, clock, storage, settled, pass, tasksOf, awaitsOutside } =
-  engineTest("retention");
+const { test, engine, running, clock, storage, settled, awaitsOutside } = engineTest("retention");
 
 test("what has ended goes with its history when it is old enough, archived before, and not sooner", async () => {
   const archived: ArchivedInstance[] = [];
@@ -230,34 +228,6 @@ test("an instance with a dead letter stays until that is dropped", async () => {
   await passed(keeping, clock);
   expect(await storage.load("d")).toBeNull();
   await settled();
-});
-
-test("what comes back to an instance that was removed is dropped, and fails no task", async () => {
-  const senders = workflow(
-    setup({ actions: { tell: (_, _params: TellParams) => {} } }).createMachine({
-      id: "sender",
-      initial: "over",
-      states: {
-        over: {
-          type: "final",
-          entry: {
-            type: "tell",
-            params: { machine: "job", id: "late", event: { type: "HELLO" }, otherwise: { type: "BACK" } },
-          },
-        },
-      },
-    }),
-  )({ version: 1, effects: {} });
-  const keeping = await running({ workflows: [senders, jobs], keep: { finished: "1h" } }, "s");
-  await pass(2 * HOUR);
-  await passed(keeping, clock);
-  expect(await keeping.read("s")).toBeNull();
-  expect(await keeping.failingTasks()).toHaveLength(1);
-  await keeping.start(jobs, { id: "late", input: { id: "late" } });
-  await pass(PASS);
-  expect((await keeping.read("late"))?.status).toBe("done");
-  expect(await keeping.failingTasks()).toEqual([]);
-  expect(await tasksOf("s")).toEqual([]);
 });
 
 test("R35: stopped between two batches, it gives its turn to another at once", async () => {

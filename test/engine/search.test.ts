@@ -52,22 +52,7 @@ async function rowsOf(storage: EngineStorage, key: string): Promise<readonly str
   return rows.map(({ id }) => id).toSorted();
 }
 
-const hasty = workflow(
-  setup({ types: { context: {} as { stage: string }, events: {} as { type: "GO" } } }).createMachine({
-    id: "hasty",
-    context: { stage: "first" },
-    initial: "first",
-    states: {
-      first: { after: { 0: { target: "second", actions: assign({ stage: "second" }) } } },
-      second: { on: { GO: { actions: assign({ stage: "third" }) } } },
-    },
-  }),
-)({ version: 1, search: { stage: ({ context }) => context.stage } });
-
-const { test, world, engine, running, log, awaitsOutside } = engineTest(
-  "search",
-  drawn(everyAdapter, "search"),
-);
+const { test, world, engine, awaitsOutside } = engineTest("search", drawn(everyAdapter, "search"));
 
 test("F9: the list filters by declared fields, one or several, with state and status", async () => {
   awaitsOutside("a", "b", "c", "d");
@@ -85,14 +70,6 @@ test("F9: the list filters by declared fields, one or several, with state and st
   await send(orders, "b", { type: "SHIP" });
   expect(await idsOf(list(orders, { where: { customer: "ada" }, state: "paid" }))).toEqual(["a"]);
   expect(await idsOf(list(orders, { where: { customer: "ada" }, status: "done" }))).toEqual(["b"]);
-});
-
-test("F9: a timer that fires in the commit of the start changes what it finds in that commit", async () => {
-  awaitsOutside("h");
-  const { list } = await running(hasty, "h");
-  expect(log.commits.filter(({ commit }) => (commit.starts ?? []).length > 0)).toHaveLength(1);
-  expect(await idsOf(list(hasty, { where: { stage: "first" } }))).toEqual([]);
-  expect(await idsOf(list(hasty, { where: { stage: "second" } }))).toEqual(["h"]);
 });
 
 test("F9: a migrated instance is found by the fields of its new version, a field of a later version among them", async () => {

@@ -9,7 +9,6 @@ import { everyAdapter } from "../kit/adapters.ts";
 import { gate, turns, until } from "../kit/engine-world.ts";
 import { forgetfulDatabase, type ForgetfulDatabase } from "../kit/forgetful-database.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
-import { job } from "./job.ts";
 
 const noting = (...watches: readonly string[]) =>
   setup({
@@ -70,10 +69,7 @@ async function beginAnew(engine: Engine<PaymentTables>, unit: typeof notes, id: 
   expect(await engine.start(unit, { id, input: undefined })).toEqual({ ok: true });
 }
 
-const { test, engine, running, clock, log, storage, open, tasksOf, awaitsOutside } = engineTest(
-  "stamps",
-  everyAdapter,
-);
+const { test, engine, log, storage, tasksOf, awaitsOutside } = engineTest("stamps", everyAdapter);
 const losing = testIn({ about: "stamps", kinds: everyAdapter }, inLosingWorld);
 
 test("D13: a removed id that is used again does not get its old life back from another process's memory", async () => {
@@ -86,36 +82,6 @@ test("D13: a removed id that is used again does not get its old life back from a
   expect(await two.read("n")).toMatchObject({ steps: 3, context: { notes: ["new", "late"] } });
   expect((await two.history("n"))[0]?.stamp).toBe((await two.read("n"))?.life);
   awaitsOutside("n");
-});
-
-test("D13: a late end of an old life does not end the task of the new one", async () => {
-  const [old, fresh] = [gate(), gate()];
-  const frozen = virtualClock(clock.now());
-  const jobOf = (by: string, hanging: Promise<unknown> | null) =>
-    job(async () => {
-      await hanging;
-      return by;
-    });
-  const late = jobOf("old", old.opened);
-  const one = await running({ workflows: [late], clock: frozen, storage: await open() }, "j");
-  clock.advance(60_000);
-  const two = await running(jobOf("two", null));
-  await two.settled();
-  expect(await two.read("j")).toMatchObject({ status: "done" });
-  await two.stop();
-  expect(await two.removeInstance("j")).toBe("removed");
-  const held = jobOf("new", fresh.opened);
-  const three = await running(held, "j");
-  await until(async () => (await tasksOf("j")).some(({ isHeld }) => isHeld));
-  const before = await tasksOf("j");
-  old.open();
-  await one.settled();
-  expect(await three.read("j")).toMatchObject({ value: "working", steps: 1 });
-  expect(await tasksOf("j")).toEqual(before);
-  fresh.open();
-  await three.settled();
-  expect((await three.history("j")).at(-1)?.event).toMatchObject({ type: "DONE", by: "new" });
-  awaitsOutside("j");
 });
 
 test("D13: a parent that has ended is not removed while a child of it is active", async () => {

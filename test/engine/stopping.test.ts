@@ -56,63 +56,6 @@ test("what does not finish in time is aborted and given back at once, without a 
   expect(await next.read("a")).toMatchObject({ value: "done" });
 });
 
-/** Counts its runs. */
-function counting() {
-  const state = { runs: 0 };
-  return Object.assign(state, {
-    jobs: job(async ({ id }) => {
-      state.runs += 1;
-      return id;
-    }),
-  });
-}
-
-test("a claim that comes back after the stop is given back, and nothing runs when stop has resolved", async () => {
-  const [counted, asked, answer] = [counting(), gate(), gate()];
-  const waiting = await open((real) => ({
-    async claim(request) {
-      const tasks = await real.claim(request);
-      asked.open();
-      await answer.opened;
-      return tasks;
-    },
-  }));
-  const slow = await engine({ workflows: [counted.jobs], storage: waiting });
-  await slow.start(counted.jobs, { id: "a", input: { id: "a" } });
-  slow.run();
-  await asked.opened;
-  const stopped = slow.stop();
-  answer.open();
-  await stopped;
-  await turns(20);
-  expect(counted.runs).toBe(0);
-  await running(counted.jobs);
-  await settled();
-  expect(counted.runs).toBe(1);
-});
-
-test("a storage that does not answer holds up the stop for ten seconds at most", async () => {
-  const [asked, answer] = [gate(), gate()];
-  const waiting = await open((real) => ({
-    async claim(request) {
-      asked.open();
-      await answer.opened;
-      return real.claim(request);
-    },
-  }));
-  const hanging = await running({ workflows: [job(async () => undefined)], storage: waiting });
-  await asked.opened;
-  let isStopped = false;
-  const stopped = hanging.stop({ timeoutMs: 1_000 }).finally(() => (isStopped = true));
-  await turns(10);
-  clock.advance(10_999);
-  await turns(10);
-  expect(isStopped).toBe(false);
-  clock.advance(1);
-  await stopped;
-  answer.open();
-});
-
 test("D22: a hundred calls that wait at once are no leak to Node, and all end with the engine", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error): void => void warnings.push(name);

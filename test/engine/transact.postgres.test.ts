@@ -175,32 +175,6 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     }
   });
 
-  test("F4: of branches of which one fails, what another sends later changes nothing", async ({ bank }) => {
-    const storage = await bank.through(bank.database.url, 1);
-    let goOn = (): void => {};
-    const hasFailed = new Promise<void>((resolve) => (goOn = resolve));
-    const late: Promise<unknown>[] = [];
-    const { transfer, taskOf } = await bank.made(
-      {
-        async transact(_, client, { failures }) {
-          const update = (): Promise<unknown> => client.query(`update ${bank.name}_sum set number = 7`);
-          const lasting = client.query("select pg_sleep(0.02)").then(update);
-          const later = hasFailed.then(update);
-          late.push(later.catch((error: unknown) => error));
-          lasting.catch(() => {});
-          if (failures === 0) await Promise.all([Promise.reject(new Error("no")), lasting, later]);
-          return undefined;
-        },
-      },
-      storage,
-    );
-    await transfer("a");
-    goOn();
-    expect(String(await late[0])).toMatch(/^TypeError: transact: its handler has settled/);
-    expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "no" });
-    expect(await bank.ask(`select number from ${bank.name}_sum`)).toEqual([{ number: 0 }]);
-  });
-
   test("F4: a connection that went away while its handler worked fails the task, which waits for its turn", async ({
     bank,
   }) => {
@@ -291,29 +265,6 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       "moved",
     ]);
     expect(pids.size).toBe(1);
-  });
-
-  test("F4: each handler finds what the host's pool sets where it connects", async ({ bank }) => {
-    const pool = new pg.Pool({
-      connectionString: bank.database.url,
-      onConnect: (client) => void client.query("set app.tenant to 'eve'"),
-    });
-    const storage = await bank.through(pool, 1);
-    const seen: unknown[] = [];
-    const { engine, transfer } = await bank.made(
-      {
-        async transact(_, client) {
-          seen.push(...(await client.query("select current_setting('app.tenant', true) as tenant")).rows);
-          return MOVED;
-        },
-      },
-      storage,
-    );
-    await transfer("a");
-    await transfer("b");
-    await engine.stop();
-    await pool.end();
-    expect(seen).toEqual([{ tenant: "eve" }, { tenant: "eve" }]);
   });
 
   test("F4: rows of a task that another holder has ended meanwhile are taken back", async ({ bank }) => {

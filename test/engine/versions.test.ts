@@ -1,17 +1,10 @@
 /** Charts that change: instances move from version to version of their chart, and what waits for them moves along. */
 import { assign, fromPromise, createMachine, setup } from "xstate";
 import { describe, expect, it } from "vitest";
-import {
-  currentRun,
-  MigrationFailed,
-  workflow,
-  type PreviousInstance,
-  type TellParams,
-} from "paystate/engine";
+import { currentRun, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { inMemory } from "../kit/adapters.ts";
-import { gate, inWorld } from "../kit/engine-world.ts";
-import { taskIdAt } from "../kit/task-ids.ts";
+import { inWorld } from "../kit/engine-world.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
@@ -112,7 +105,7 @@ const third = (charge?: Charge) =>
     },
   });
 
-const { test, engine, running, clock, storage, settled, pass, awaitsOutside } = engineTest("versions");
+const { test, engine, running, clock, storage, settled, pass } = engineTest("versions");
 
 test("versions chain: value, context and timers go on under the newest, and the history tells it", async () => {
   const [old, now] = [first(), third()];
@@ -169,79 +162,6 @@ test("a timer of an old version that is due migrates its instance, and fires unl
   expect(await after.read("kept")).toMatchObject({ workflow: "order@2", value: "late" });
   // The promise of the state that it was put into has begun, and the timer of the other state has ended.
   expect(await after.read("o")).toMatchObject({ workflow: "order@2", value: "paid" });
-});
-
-test("a promise that runs goes on under its id and key, also where the new version calls it otherwise", async () => {
-  const keys: string[] = [];
-  const dying = gate<string>();
-  const old = first((key) => {
-    keys.push(key);
-    return dying.opened;
-  });
-  const before = await running({ workflows: [old], leaseMs: 10_000 });
-  await before.start(old, { id: "o", input: { amount: 7 } });
-  await before.send(old, "o", { type: "PAY" });
-  await before.stop({ timeoutMs: 0 });
-  const now = third(async (key) => {
-    keys.push(key);
-    return "new receipt";
-  });
-  const after = await running(now);
-  clock.advance(1);
-  await pass(MINUTE);
-  expect(await after.read("o")).toMatchObject({ value: "paid", context: { receipt: "new receipt" } });
-  expect(new Set(keys)).toEqual(new Set([await taskIdAt(after, "o", { step: 2, index: 1 })]));
-  dying.open("late");
-});
-
-test("D9: a message and a timer of an old version meet an instance that has moved: they arrive", async () => {
-  const teller = workflow(
-    setup({
-      types: { events: {} as { type: "TELL" } },
-      actions: { tell: (_, _params: TellParams) => {} },
-    }).createMachine({
-      id: "teller",
-      initial: "waiting",
-      states: {
-        waiting: {
-          on: {
-            TELL: {
-              actions: {
-                type: "tell",
-                params: { machine: "order", id: "o", event: { type: "NOTE", text: "told" } },
-              },
-            },
-          },
-        },
-      },
-    }),
-  )({ version: 1, effects: {} });
-  const [old, now] = [first(), third()];
-  // The old process goes on while the new one moves the instance, as in a rolling deployment.
-  const before = await running({ workflows: [old, teller] });
-  await before.start(old, { id: "o", input: { amount: 7 } });
-  await before.start(teller, { id: "t", input: undefined });
-  const after = await engine(now);
-  await after.send(now, "o", { type: "NOTE", text: "moved" });
-  await before.send(teller, "t", { type: "TELL" });
-  await settled();
-  // The old process knows of no other version, and leaves it alone.
-  expect(await after.pending("o")).toMatchObject({
-    tasks: [{ name: "NOTE", workflow: "order@3", failures: 0, isHeld: false }],
-  });
-  await expect(before.send(old, "o", { type: "PAY" })).rejects.toMatchObject({
-    name: "UnknownWorkflow",
-    instance: "o",
-    workflow: "order@3",
-  });
-  expect(await before.list({ unknown: true })).toMatchObject({ instances: [{ id: "o" }] });
-  expect(await after.list({ unknown: true, status: "active" })).toMatchObject({ instances: [{ id: "t" }] });
-  after.run();
-  await settled();
-  expect(await after.read("o")).toMatchObject({ context: { notes: ["moved", "told"] } });
-  await pass(20 * MINUTE);
-  expect(await before.read("o")).toMatchObject({ value: "late" });
-  awaitsOutside("t");
 });
 
 test("a migration that throws leaves the instance as it was, in the open, until a better one comes", async () => {

@@ -51,44 +51,6 @@ test("the end of an effect with a limit lets in at once what was parked, and ask
   expect(await isDone("second")).toBe(true);
 });
 
-test("H14: at most two of a key are in flight over two engines, and another key does not wait for them", async () => {
-  const slow = gate();
-  const now: Record<string, number> = { tarpit: 0, healthy: 0 };
-  const most: Record<string, number> = { tarpit: 0, healthy: 0 };
-  const keys = ["tarpit", "healthy"] as const;
-  const keyOf = (id: string): (typeof keys)[number] => (id.startsWith("t") ? "tarpit" : "healthy");
-  const limited = job(
-    async ({ id }) => {
-      const key = keyOf(id);
-      now[key] = (now[key] ?? 0) + 1;
-      most[key] = Math.max(most[key] ?? 0, now[key]);
-      if (key === "tarpit") await slow.opened;
-      now[key] -= 1;
-      return id;
-    },
-    ({ id }) => ({ key: keyOf(id), atMost: 2 }),
-  );
-  const [one, other] = [await engine(limited), await engine(limited)];
-  for (const index of range(20)) {
-    await one.start(limited, { id: `t${index}`, input: { id: `t${index}` } });
-    await one.start(limited, { id: `h${index}`, input: { id: `h${index}` } });
-  }
-  one.run();
-  other.run();
-  const allDone = async (prefix: string): Promise<boolean> =>
-    (await Promise.all(range(20).map((index) => storage.load(`${prefix}${index}`)))).every(
-      (instance) => instance?.status === "done",
-    );
-  for (let turn = 0; turn < 2_000 && !(await allDone("h")); turn++) await turns(1);
-  expect(await allDone("h")).toBe(true);
-  expect(now["tarpit"]).toBe(2);
-  slow.open();
-  await settled();
-  expect(await allDone("t")).toBe(true);
-  expect(most["tarpit"]).toBe(2);
-  expect(most["healthy"]).toBeLessThanOrEqual(2);
-});
-
 test("D4: a timer of 100 ms is on time beside 128 effects of 8 s, of which half have no place", async () => {
   let ended = 0;
   const jobs = job(async () => {
@@ -119,27 +81,6 @@ test("D4: a timer of 100 ms is on time beside 128 effects of 8 s, of which half 
     await turns(50);
   }
   await settled();
-});
-
-test("a timer that is armed while the engine asks when it is needed next is not overslept", async () => {
-  const egg = eggOf(100);
-  const [asked, answer] = [gate(), gate()];
-  const waiting = await open((real) => ({
-    async nextDue(...given) {
-      const due = await real.nextDue(...given);
-      asked.open();
-      await answer.opened;
-      return due;
-    },
-  }));
-  const slow = await running({ workflows: [egg], storage: waiting });
-  await asked.opened;
-  await slow.start(egg, { id: "e", input: undefined });
-  answer.open();
-  await turns(20);
-  clock.advance(100);
-  await turns(20);
-  expect(await storage.load("e")).toMatchObject({ status: "done" });
 });
 
 test.each([
