@@ -6,6 +6,19 @@ import { gate, turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
+/** Opened, then closed: each event counts in one state only. */
+const door = workflow(
+  setup({ types: { events: {} as { type: "OPEN" } | { type: "CLOSE" } } }).createMachine({
+    id: "door",
+    initial: "closed",
+    states: {
+      closed: { on: { OPEN: "open" } },
+      open: { on: { CLOSE: "locked" } },
+      locked: { type: "final" },
+    },
+  }),
+)({ version: 1, effects: {} });
+
 const chain = setup({
   types: {
     context: {} as { readonly left: number },
@@ -32,7 +45,17 @@ const chain = setup({
   },
 });
 
-const { test, running, open, settled, awaitsOutside } = engineTest("busy");
+const { test, engine, running, storage, open, settled, awaitsOutside } = engineTest("busy");
+
+test("a step from a state that another process has since left is decided anew", async () => {
+  const [one, other] = [await engine(door), await engine(door)];
+  await one.start(door, { id: "d", input: undefined });
+  await other.send(door, "d", { type: "OPEN" });
+  // To the door that `one` knows it would be a step.
+  expect(await one.send(door, "d", { type: "OPEN" })).toMatchObject({ kind: "unchanged" });
+  expect(await storage.load("d")).toMatchObject({ version: 2 });
+  await one.send(door, "d", { type: "CLOSE" });
+});
 
 test("steps that follow from each other are neither read nor claimed, even with a single place", async () => {
   const asked: string[] = [];

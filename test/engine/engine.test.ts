@@ -126,4 +126,17 @@ describe("an order runs to its end", () => {
     expect(sent.kind).toBe("unchanged");
     expect((await storage.load("o1"))?.version).toBe(1);
   });
+
+  test("of 50 racing senders of one event exactly one moves the instance", async () => {
+    const { engine, orders, ran } = await orderShop();
+    engine.run();
+    await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
+    const sent = await Promise.all(
+      Array.from({ length: 50 }, () => engine.send(orders, "o1", { type: "PAY" })),
+    );
+    expect(sent.filter(({ kind }) => kind === "stepped")).toHaveLength(1);
+    await engine.settled();
+    expect(ran.filter(({ effect }) => effect === "ship")).toHaveLength(1);
+    await engine.stop();
+  });
 });

@@ -145,6 +145,18 @@ test("D18: children that one commit has no room for begin right behind it, and t
   awaitsOutside("w");
 });
 
+test("D18: an engine that stops before all have begun leaves the rest to the next one", async () => {
+  const one = await engine(whole, "w");
+  await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
+  await one.stop();
+  const two = await running(whole);
+  await settled();
+  expect(await two.read("w/part-299")).toMatchObject({ status: "active" });
+  await two.send(whole, "w", { type: "HALT" });
+  await settled();
+  awaitsOutside("w");
+});
+
 const runs = [
   ["in their order", (n: number) => n, 600],
   ["and one that throws alone is left over", (n: number) => (n === 400 ? Number.NaN : n), 400],

@@ -1,6 +1,6 @@
 /** Rates: how many effects and promises of one key begin within a span of time, over all processes. */
 // modules: rates
-
+import { fromPromise, setup } from "xstate";
 import { expect, it } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
@@ -97,6 +97,33 @@ test("F5: a run whose process died between the commit of its start and its handl
   await pass(4 * 3_600 * SECOND);
   for (const id of range(6).map(String)) expect((await storage.load(id))?.status).toBe("done");
   expect(mostWithin(10 * SECOND, begun)).toBeLessThanOrEqual(2);
+});
+
+test("F5: a promise begins under its rate, and one after the clock was set back is not kept waiting by it", async () => {
+  const begun: number[] = [];
+  const chart = setup({
+    actors: {
+      call: fromPromise(async () => {
+        begun.push(clock.now());
+      }),
+    },
+  }).createMachine({
+    id: "calls",
+    initial: "calling",
+    states: { calling: { invoke: { src: "call", onDone: "done" } }, done: { type: "final" } },
+  });
+  const limit = { key: "api", atMost: 5, rate: { count: 1, perMs: SECOND } };
+  const calls = workflow(chart)({ version: 1, actors: { call: { limit } } });
+  const one = await running(calls);
+  const from = clock.now();
+  for (const id of ["1", "2"]) await one.start(calls, { id, input: undefined });
+  await pass(2 * SECOND);
+  expect(begun.map((at) => at - from)).toEqual([0, SECOND]);
+  clock.put(-3_600 * SECOND);
+  const setBack = clock.now();
+  await one.start(calls, { id: "3", input: undefined });
+  await pass(2 * SECOND);
+  expect((begun[2] ?? Infinity) - setBack).toBeLessThanOrEqual(SECOND);
 });
 
 test("D93: what others have begun while a process was frozen on its way to a rate counts from the time at which it began", async () => {

@@ -3,7 +3,8 @@ import { assign, fromPromise, setup } from "xstate";
 import { expect, it } from "vitest";
 import { NonRetryable, workflow, type Retry } from "paystate/engine";
 import { DEFAULT_RETRY, pauseMs, retryPolicy } from "../../src/workflow/retry.ts";
-import { type EngineWorld } from "../kit/engine-world.ts";
+import { inMemory } from "../kit/adapters.ts";
+import { inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
 import { middleRandom } from "../kit/middle-random.ts";
 import { jobChart, type Job } from "./job.ts";
 import { engineTest } from "../kit/engine-test.ts";
@@ -137,6 +138,44 @@ const order = setup({ actors: { line } }).createMachine({
     ]),
   ),
 });
+
+it("D60 a promise two machines below has a limit and a retry of its own", () =>
+  inWorld(inMemory, async ({ running, pass }) => {
+    let atOnce = 0;
+    const seen = { most: 0, calls: 0 };
+    const book = fromPromise<string, { sku: string }>(async ({ input }) => {
+      seen.most = Math.max(seen.most, (atOnce += 1));
+      seen.calls += 1;
+      await turns(20);
+      atOnce -= 1;
+      if (seen.calls <= 3) throw new Error(`${input.sku}: 429`);
+      return input.sku;
+    });
+    const provided = line.provide({ actors: { booking: booking.provide({ actors: { book } }) } });
+    const orders = workflow(order.provide({ actors: { line: provided } }))({
+      version: 1,
+      actors: {
+        line: {
+          actors: {
+            booking: {
+              actors: {
+                book: {
+                  retry: { firstMs: 100, atMost: 3 },
+                  limit: ({ sku }) => ({ key: `shop ${sku.length}`, atMost: 1 }),
+                },
+              },
+            },
+          },
+        },
+      },
+    });
+    const { read } = await running(orders, "o");
+    await pass(MINUTE);
+    expect(await read("o")).toMatchObject({ status: "done" });
+    expect(await read("o/a/b")).toMatchObject({ value: "booked" });
+    expect(seen.most).toBe(1);
+    expect(seen.calls).toBeGreaterThan(3);
+  }));
 
 it("D60 what no actor takes is refused by name, at any depth, and does not compile", () => {
   const registered = (actors: object) => () => workflow(order)({ version: 1, actors });

@@ -51,6 +51,15 @@ test("F7: a run that was removed, and a clock that is put back, start no moment 
   expect(await other.schedules.list()).toMatchObject([{ next: NOON + 2 * HOUR, last: NOON + HOUR }]);
 });
 
+test("an earlier deployment does not take a schedule back", async () => {
+  const early = await begun();
+  const late = await begun({ version: 2, cron: "30 * * * *" });
+  expect(await early.schedule("h", hourly)).toMatchObject({ version: 2, cron: "30 * * * *" });
+  expect(await late.schedules.list()).toMatchObject([{ version: 2, next: NOON + HOUR / 2 }]);
+  await world.passUntil(NOON + HOUR);
+  expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
+});
+
 test("a definition that has changed under an unchanged version is refused", async () => {
   const engine = await begun();
   const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
@@ -70,6 +79,21 @@ test("D58: a rule whose moments are over is refused where it is given, and stays
   await expect(engine.schedule("h", over)).rejects.toThrow("has no moment to come");
   await expect(engine.schedule("new", over)).rejects.toThrow(InvalidOptions);
   expect(await engine.schedules.list()).toMatchObject([{ id: "h", version: 2 }]);
+});
+
+test("F7: moments of a pause are not missed, and a paused schedule can be triggered", async () => {
+  const engine = await begun({ missed: "all" });
+  expect(await engine.schedules.pause("h")).toBe(true);
+  expect(await engine.schedules.pause("h")).toBe(false);
+  await world.passUntil(NOON + 2.5 * HOUR);
+  expect(await engine.schedules.trigger("h")).toBe("h@2026-01-01T14:30:00.000Z");
+  expect(await engine.schedules.resume("h")).toBe(true);
+  expect(await engine.schedules.resume("h")).toBe(false);
+  await world.passUntil(NOON + 3 * HOUR);
+  expect(await world.started()).toEqual(["h@2026-01-01T14:30:00.000Z", "h@2026-01-01T15:00:00Z"]);
+  expect((await engine.read("h@2026-01-01T15:00:00Z"))?.context).toEqual({
+    scheduledAt: NOON + 3 * HOUR,
+  });
 });
 
 test("D85: a schedule that was removed starts nothing, and only a later definition brings it back", async () => {

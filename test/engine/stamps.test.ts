@@ -1,7 +1,7 @@
 /** Steps follow a stamp: neither an earlier life of an id nor a history that the database lost comes back. */
 import { assign, fromPromise, setup } from "xstate";
 import { expect } from "vitest";
-import { createEngine, workflow, type AnyWorkflow, type Engine } from "paystate/engine";
+import { createEngine, workflow, type AnyWorkflow, type Engine, type WatchEvent } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { engineTest, testIn } from "../kit/engine-test.ts";
@@ -9,6 +9,7 @@ import { everyAdapter } from "../kit/adapters.ts";
 import { gate, turns, until } from "../kit/engine-world.ts";
 import { forgetfulDatabase, type ForgetfulDatabase } from "../kit/forgetful-database.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+import { job } from "./job.ts";
 
 const noting = (...watches: readonly string[]) =>
   setup({
@@ -29,6 +30,7 @@ const noting = (...watches: readonly string[]) =>
   });
 
 const notes = workflow(noting())({ version: 1 });
+const watching = workflow(noting("sky"))({ version: 1, watches: { sky: () => "sky" } });
 
 const note = (text: string) => ({ type: "NOTE", note: text }) as const;
 
@@ -69,7 +71,10 @@ async function beginAnew(engine: Engine<PaymentTables>, unit: typeof notes, id: 
   expect(await engine.start(unit, { id, input: undefined })).toEqual({ ok: true });
 }
 
-const { test, engine, log, storage, tasksOf, awaitsOutside } = engineTest("stamps", everyAdapter);
+const { test, engine, running, clock, log, storage, open, tasksOf, awaitsOutside } = engineTest(
+  "stamps",
+  everyAdapter,
+);
 const losing = testIn({ about: "stamps", kinds: everyAdapter }, inLosingWorld);
 
 test("D13: a removed id that is used again does not get its old life back from another process's memory", async () => {
@@ -81,6 +86,59 @@ test("D13: a removed id that is used again does not get its old life back from a
   expect(await one.send(notes, "n", note("late"))).toMatchObject({ kind: "stepped" });
   expect(await two.read("n")).toMatchObject({ steps: 3, context: { notes: ["new", "late"] } });
   expect((await two.history("n"))[0]?.stamp).toBe((await two.read("n"))?.life);
+  awaitsOutside("n");
+});
+
+test("D13: a late end of an old life does not end the task of the new one", async () => {
+  const [old, fresh] = [gate(), gate()];
+  const frozen = virtualClock(clock.now());
+  const jobOf = (by: string, hanging: Promise<unknown> | null) =>
+    job(async () => {
+      await hanging;
+      return by;
+    });
+  const late = jobOf("old", old.opened);
+  const one = await running({ workflows: [late], clock: frozen, storage: await open() }, "j");
+  clock.advance(60_000);
+  const two = await running(jobOf("two", null));
+  await two.settled();
+  expect(await two.read("j")).toMatchObject({ status: "done" });
+  await two.stop();
+  expect(await two.removeInstance("j")).toBe("removed");
+  const held = jobOf("new", fresh.opened);
+  const three = await running(held, "j");
+  await until(async () => (await tasksOf("j")).some(({ isHeld }) => isHeld));
+  const before = await tasksOf("j");
+  old.open();
+  await one.settled();
+  expect(await three.read("j")).toMatchObject({ value: "working", steps: 1 });
+  expect(await tasksOf("j")).toEqual(before);
+  fresh.open();
+  await three.settled();
+  expect((await three.history("j")).at(-1)?.event).toMatchObject({ type: "DONE", by: "new" });
+  awaitsOutside("j");
+});
+
+test("D13: what was found out for an old life is not told to the new one", async () => {
+  const asked = gate();
+  const answered = gate<readonly WatchEvent[]>();
+  let looks = 0;
+  const poll = async (): Promise<readonly WatchEvent[]> => {
+    looks += 1;
+    if (looks > 1) return [];
+    asked.open();
+    return answered.opened;
+  };
+  const settings = { workflows: [watching], watchers: { sky: { intervalMs: 1_000, poll } } };
+  const [one, two] = [await engine(settings), await engine(settings)];
+  one.run();
+  await two.start(watching, { id: "n", input: undefined });
+  const settling = one.settled();
+  await asked.opened;
+  await beginAnew(two, watching, "n");
+  answered.open([{ instance: "n", event: note("of the old one") }]);
+  await settling;
+  expect(await two.read("n")).toMatchObject({ steps: 1, context: { notes: [] } });
   awaitsOutside("n");
 });
 

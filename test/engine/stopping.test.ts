@@ -7,6 +7,8 @@ import { gate, turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
+const MINUTE = 60_000;
+
 const { test, engine, running, clock, storage, open, settled, tasksOf } = engineTest("stopping");
 
 test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", async () => {
@@ -54,6 +56,66 @@ test("what does not finish in time is aborted and given back at once, without a 
     { crashes: 0, failures: 0 },
   ]);
   expect(await next.read("a")).toMatchObject({ value: "done" });
+});
+
+/** Counts its runs. */
+function counting() {
+  const state = { runs: 0 };
+  return Object.assign(state, {
+    jobs: job(async ({ id }) => {
+      state.runs += 1;
+      return id;
+    }),
+  });
+}
+
+test("a claim that comes back after the stop is given back, and nothing runs when stop has resolved", async () => {
+  const [counted, asked, answer] = [counting(), gate(), gate()];
+  const waiting = await open((real) => ({
+    async claim(request) {
+      const tasks = await real.claim(request);
+      asked.open();
+      await answer.opened;
+      return tasks;
+    },
+  }));
+  const slow = await engine({ workflows: [counted.jobs], storage: waiting });
+  await slow.start(counted.jobs, { id: "a", input: { id: "a" } });
+  slow.run();
+  await asked.opened;
+  const stopped = slow.stop();
+  answer.open();
+  await stopped;
+  await turns(20);
+  expect(counted.runs).toBe(0);
+  await running(counted.jobs);
+  await settled();
+  expect(counted.runs).toBe(1);
+});
+
+test("while the last work finishes its lease is kept, so that nobody does it a second time", async () => {
+  const hold = gate();
+  let runs = 0;
+  const jobs = job(async () => {
+    runs += 1;
+    await hold.opened;
+    return "me";
+  });
+  const [first, next] = [await engine(jobs), await engine(jobs)];
+  first.run();
+  await first.start(jobs, { id: "a", input: { id: "a" } });
+  next.run();
+  const stopped = first.stop({ timeoutMs: MINUTE });
+  for (let third = 0; third < 10; third++) {
+    clock.advance(5_000);
+    await turns(10);
+  }
+  expect(runs).toBe(1);
+  hold.open();
+  await stopped;
+  await settled();
+  expect(await next.read("a")).toMatchObject({ value: "done" });
+  expect(runs).toBe(1);
 });
 
 test("D22: a hundred calls that wait at once are no leak to Node, and all end with the engine", async () => {

@@ -175,6 +175,32 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     }
   });
 
+  test("F4: of branches of which one fails, what another sends later changes nothing", async ({ bank }) => {
+    const storage = await bank.through(bank.database.url, 1);
+    let goOn = (): void => {};
+    const hasFailed = new Promise<void>((resolve) => (goOn = resolve));
+    const late: Promise<unknown>[] = [];
+    const { transfer, taskOf } = await bank.made(
+      {
+        async transact(_, client, { failures }) {
+          const update = (): Promise<unknown> => client.query(`update ${bank.name}_sum set number = 7`);
+          const lasting = client.query("select pg_sleep(0.02)").then(update);
+          const later = hasFailed.then(update);
+          late.push(later.catch((error: unknown) => error));
+          lasting.catch(() => {});
+          if (failures === 0) await Promise.all([Promise.reject(new Error("no")), lasting, later]);
+          return undefined;
+        },
+      },
+      storage,
+    );
+    await transfer("a");
+    goOn();
+    expect(String(await late[0])).toMatch(/^TypeError: transact: its handler has settled/);
+    expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "no" });
+    expect(await bank.ask(`select number from ${bank.name}_sum`)).toEqual([{ number: 0 }]);
+  });
+
   test("F4: a connection that went away while its handler worked fails the task, which waits for its turn", async ({
     bank,
   }) => {

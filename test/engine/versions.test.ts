@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { currentRun, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { inMemory } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
+import { gate, inWorld } from "../kit/engine-world.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 import { engineTest } from "../kit/engine-test.ts";
 
 const MINUTE = 60_000;
@@ -162,6 +163,29 @@ test("a timer of an old version that is due migrates its instance, and fires unl
   expect(await after.read("kept")).toMatchObject({ workflow: "order@2", value: "late" });
   // The promise of the state that it was put into has begun, and the timer of the other state has ended.
   expect(await after.read("o")).toMatchObject({ workflow: "order@2", value: "paid" });
+});
+
+test("a promise that runs goes on under its id and key, also where the new version calls it otherwise", async () => {
+  const keys: string[] = [];
+  const dying = gate<string>();
+  const old = first((key) => {
+    keys.push(key);
+    return dying.opened;
+  });
+  const before = await running({ workflows: [old], leaseMs: 10_000 });
+  await before.start(old, { id: "o", input: { amount: 7 } });
+  await before.send(old, "o", { type: "PAY" });
+  await before.stop({ timeoutMs: 0 });
+  const now = third(async (key) => {
+    keys.push(key);
+    return "new receipt";
+  });
+  const after = await running(now);
+  clock.advance(1);
+  await pass(MINUTE);
+  expect(await after.read("o")).toMatchObject({ value: "paid", context: { receipt: "new receipt" } });
+  expect(new Set(keys)).toEqual(new Set([await taskIdAt(after, "o", { step: 2, index: 1 })]));
+  dying.open("late");
 });
 
 test("a migration that throws leaves the instance as it was, in the open, until a better one comes", async () => {

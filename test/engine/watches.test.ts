@@ -105,6 +105,18 @@ test.each([-3_600_000, 3_600_000])(
   },
 );
 
+test("an instance that cannot be told keeps no other from being told", async () => {
+  const sky = skyOver({ nowhere: { type: "CLEARED" }, east: { type: "CLEARED" }, west: { type: "STORM" } });
+  const { run, start, read } = await engine({ workflows: [voyage], watchers: { sky } });
+  for (const place of ["east", "nowhere", "west"]) await start(voyage, { id: place, input: { place } });
+  run();
+  await pass(1_000);
+  expect(await read("east")).toMatchObject({ value: "sailing" });
+  expect(await read("nowhere")).toMatchObject({ value: "waiting" });
+  expect(await read("west")).toMatchObject({ value: "wrecked" });
+  awaitsOutside("east");
+});
+
 test("a look that never ends is told to end, is given up after a minute, and the next one begins", async () => {
   const looks: PollContext[] = [];
   const silent: Watcher = {

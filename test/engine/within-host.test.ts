@@ -1,7 +1,7 @@
 /** Commits in a transaction of the host: its rows and the engine's are there together, or neither is. */
 // modules: host-sql
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   CommitRefused,
   createEngine,
@@ -15,7 +15,8 @@ import {
 import Sqlite from "better-sqlite3";
 import { setup } from "xstate";
 import { Kysely, PostgresDialect } from "kysely";
-import { type PoolClient } from "pg";
+import { Pool, type PoolClient } from "pg";
+import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
@@ -188,6 +189,13 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     expect(await engine.read("o-1")).toBeNull();
   });
 
+  test("F2: a write that changes a row is refused: others would have to wait for it", async () => {
+    await connection.ask("begin");
+    const change = { table: "notes", id: "n-1", set: { shop: "wedding" } } as never;
+    await expect(done(() => engine.commit({ writes: [change] }, within))).rejects.toThrow(/only adds rows/);
+    await connection.ask("rollback");
+  });
+
   test("F2: temporary tables of the host's session take no row of the engine", async () => {
     const names = isOnServer(connection.host)
       ? ["paystateInstances", "paystateTasks", "paystateHistory", "notes"].map(
@@ -206,6 +214,33 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     expect(await reason).toContain(refused);
     await connection.ask("commit");
     expect((await engine.read("o-1")) !== null).toBe(isOnServer(connection.host));
+  });
+
+  test("F1: a pool that the host shares with the storage: its transactions have all connections, and temporary tables", async () => {
+    if (!isOnServer(connection.host)) return;
+    const [url = "", schema = ""] = database.place;
+    const pool = new Pool({ connectionString: url, max: 1 });
+    onTestFinished(() => pool.end());
+    const own = await postgresStorage(pool, { schema, clock: "caller" });
+    opened.push(own);
+    const shared = createEngine<HostTables>({
+      storage: own,
+      workflows: [runs],
+      tables: { notes },
+      logger: silentLogger,
+    });
+    await shared.ready();
+    const client = await pool.connect();
+    for (const name of ["paystateInstances", "paystateTasks", "paystateHistory"]) {
+      await client.query(`create temp table "${name}" (like ${schema}."${name}" including all)`);
+    }
+    await client.query("begin");
+    await shared.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: client });
+    await client.query("commit");
+    client.release();
+    await shared.start(runs, { id: "o-2", input: { shop: "mitte" } });
+    await shared.stop();
+    for (const id of ["o-1", "o-2"]) expect(await engine.read(id)).not.toBeNull();
   });
 
   test("F2: a call that nobody awaits is refused where the COMMIT has overtaken it", async () => {

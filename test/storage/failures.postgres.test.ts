@@ -123,6 +123,19 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
       await stranger.end();
     }
   });
+
+  test("transactions that meet in opposite orders all end, each once", async ({ through }) => {
+    const storages = [await through(), await through()];
+    const ids = range(20).map((index) => `i${index}`);
+    await storages[0]?.commit(ids.map((id) => ({ starts: [startOf(id)] })));
+    const steps = (order: readonly string[]): PaymentCommit[] => order.map((id) => ({ step: stepOf(id, 1) }));
+    const both = await Promise.all([
+      storages[0]?.commit(steps(ids)),
+      storages[1]?.commit(steps(ids.toReversed())),
+    ]);
+    const won = both.flatMap((results) => results ?? []).filter((result) => result.ok);
+    expect(won).toHaveLength(20);
+  });
 });
 
 describe.skipIf(!HAS_POSTGRES)("hints", () => {

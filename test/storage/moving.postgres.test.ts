@@ -226,6 +226,15 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect([elsewhere.code, elsewhere.message]).toEqual(["moved", expect.stringContaining("is old by now")]);
   });
 
+  test("a target that lost what it had is not filled from the old file", async ({ move, source, target }) => {
+    await source.closed();
+    await moveToPostgres(move);
+    await target.asked(`drop schema "${move.schema}" cascade`);
+    const { code, message } = await refusal(moveToPostgres(move));
+    expect([code, message]).toEqual(["moved", expect.stringContaining("restore a backup of that database")]);
+    expect(await target.tables()).toEqual([]);
+  });
+
   test.for(["an idle connection", "a reader", "a writer"])(
     "%s keeps the file from being moved",
     async (what, { move, source, target }) => {

@@ -153,6 +153,29 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
   );
 
   test.concurrent(
+    "D28: a primary that was left behind is not asked what became of a group: it does not know, and the group is made once",
+    async ({ machines: { primary, standby, proxy }, open }) => {
+      const storage = await open(proxy.url);
+      expect(await storage.commit([fact("kept")])).toEqual([ok]);
+      await caughtUp(primary);
+      await primary.kill();
+      await ask(standby.url, "select pg_promote(true, 60)");
+      proxy.lead(standby.url);
+      expect(await storage.commit([fact("promoted")])).toEqual([ok]);
+      await primary.restart();
+      proxy.plan({ text: "paystate_commit", moment: "after" });
+      const answer = storage.commit([{ starts: [startOf("once")] }, fact("once")]);
+      while (proxy.happened() === 0) await new Promise(setImmediate);
+      proxy.lead(primary.url);
+      await sleep(1_500);
+      proxy.lead(standby.url);
+      expect(await answer).toEqual([ok, ok]);
+      expect(await storage.fact("once")).toBe("once");
+    },
+    120_000,
+  );
+
+  test.concurrent(
     "D33: a host that vanishes without a word is left within 15 s",
     async ({ machines: { primary, standby, proxy }, open }) => {
       const storage = await open(proxy.url);

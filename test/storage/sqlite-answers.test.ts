@@ -199,3 +199,29 @@ test("D12: what was refused or failed beside items that are unknown has not happ
   expect(await there()).toEqual([]);
   expect(await storage.fact("taken")).toBe("taken");
 });
+
+test("D12: a COMMIT that another connection keeps from ending is taken back, and made again", async () => {
+  const { failing, plan } = await withFailing("commit", () => {
+    throw error("SQLITE_BUSY");
+  });
+  plan();
+  expect((await failing.commit(IDS.map((id) => fact(id)))).map(wordOf)).toEqual(IDS.map(() => "ok"));
+  expect(await there()).toEqual(IDS);
+});
+
+test("D12: where an item cannot be taken back alone, its whole transaction is, and nothing half done is kept", async () => {
+  const { failing, plan } = await withFailing("rollback to item", () => {
+    throw error("SQLITE_IOERR_READ");
+  });
+  plan();
+  const half: PaymentCommit = {
+    writes: [
+      { table: "facts", insert: { id: "half", value: "" } },
+      { table: "facts", insert: { id: "half", value: "" } },
+    ],
+  };
+  const answers = await failing.commit([fact("f0"), half, fact("f1")]);
+  expect(answers).toEqual([{ ok: true }, { ok: false, conflict: "write", index: 1 }, { ok: true }]);
+  expect(await there()).toEqual(["f0", "f1"]);
+  expect(await storage.fact("half")).toBeNull();
+});
