@@ -131,6 +131,7 @@ export type {
   Balances as WalletBalances,
   Commitment,
   DeclaredPayment,
+  ExaminedPayment,
   WantedPayment,
   EndpointDispute,
   EndpointRole,

@@ -128,6 +128,13 @@ export interface VerifiedPayment extends LandingWindow {
   readonly references: readonly string[];
 }
 
+/** Caller-signed bytes that are the declared payment. */
+export interface ExaminedPayment {
+  readonly verified: Evidence<VerifiedPayment>;
+  /** The kinds of account of those who are paid, in their order. Rejects as `accountKinds` does. */
+  readonly payees: Promise<Evidence<readonly AccountKind[]>>;
+}
+
 /** A failure predicted by simulation. */
 export type SimulationFault =
   | {
@@ -376,12 +383,13 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another; and that its blockhash is alive. Broadcasts nothing.
+   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. The accounts of
+   * those who are paid are read beside the accounts that it names.
    */
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-  ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
+  ): Promise<ExaminedPayment | { readonly refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that
    * the blockhash is dead. Asks for about two seconds where they may not know it yet. Throws `LedgerUnavailable` where that stays unknown, and

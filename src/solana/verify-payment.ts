@@ -4,7 +4,13 @@ import type { Account } from "./rpc/account.ts";
 import bs58 from "bs58";
 import type { Address } from "../core/address.ts";
 import type { Evidence } from "../ledger/belief.ts";
-import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
+import type {
+  AccountKind,
+  DeclaredPayment,
+  ExaminedPayment,
+  SignatureFault,
+  VerifiedPayment,
+} from "../ledger/ledger.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
@@ -13,7 +19,7 @@ import { ACCOUNT_HEAD, TOKEN_PROGRAM } from "./programs.ts";
 import { setsLimits } from "./message-v1.ts";
 import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
 import { MAX_PRIORITY_FEE, priorityFee, readInstruction } from "./read-instruction.ts";
-import { readAccounts } from "./accounts.ts";
+import { accountKinds, readAccounts } from "./accounts.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { takesVersion1 } from "./genesis-hash.ts";
 import { readTokenAccount } from "./token-accounts.ts";
@@ -28,7 +34,7 @@ export async function verifyPayment(
   nodes: NodeContext,
   putativeTransaction: string,
   payment: DeclaredPayment,
-): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }> {
+): Promise<ExaminedPayment | { readonly refused: SignatureFault }> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
@@ -48,7 +54,7 @@ export async function verifyPayment(
     firstSlot: window.firstSlot,
     references: content.references,
   };
-  return { verified: follows(content.proof, () => verified) };
+  return { verified: follows(content.proof, () => verified), payees: content.payees };
 }
 
 /** The sender pays the fee and signs alone: an undeclared co-signer would make it a different transaction. */
@@ -74,6 +80,8 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
 /** The declared form of the payment. */
 interface JudgedContent {
   readonly proof: Evidence<boolean>;
+  /** Read beside what the proof reads. */
+  readonly payees: Promise<Evidence<readonly AccountKind[]>>;
   readonly references: VerifiedPayment["references"];
 }
 
@@ -93,10 +101,16 @@ async function judgeContent(
   const unproven = await matchContent(meanings, payment);
   if (unproven === null) return { refused: "content_mismatch" };
   if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
+  const payees = accountKinds(
+    nodes,
+    payment.transfers.map(({ recipient }) => recipient),
+  );
+  // What refuses the bytes comes first.
+  payees.catch(() => undefined);
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
   if (!proof) return { refused: "content_mismatch" };
   const references = meanings.flatMap((each) => ("references" in each ? each.references : []));
-  return { proof, references };
+  return { proof, payees, references };
 }
 
 /** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */

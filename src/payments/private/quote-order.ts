@@ -49,8 +49,11 @@ export function orderQuotes(deps: OrderQuoteDeps): QuoteWay {
       if (recipients > mostRecipients) throw fieldError("recipients", `at most ${mostRecipients} recipients`);
     },
     checkParties: (inputs) => checkParties(deps, inputs),
-    price: (inputs, pair) =>
-      pair.give.mint === pair.get.mint ? priceTransfer(deps, inputs, pair) : priceSwap(deps, inputs, pair),
+    price: async (inputs, pair, parties) => {
+      await parties;
+      const price = pair.give.mint === pair.get.mint ? priceTransfer : priceSwap;
+      return price(deps, inputs, pair);
+    },
     checkSender: async (inputs, price) => checkSwapper(deps, inputs, await price).catch(unchecked),
   };
 }

@@ -29,7 +29,10 @@ export function swapQuotes(deps: SwapQuoteDeps): QuoteWay {
     queueOf: (pair) => deps.swapper.queueOf(pair),
     checkCount: () => undefined,
     checkParties: (inputs) => checkSigningParties(deps, inputs),
-    price: (inputs, pair) => priceSwap(deps, inputs, pair),
+    price: async (inputs, pair, parties) => {
+      await parties;
+      return priceSwap(deps, inputs, pair);
+    },
     // The run shows the SOL that a swap leaves.
     checkSender: (inputs, price) => warnOfShortage(deps, inputs, { price, least: async () => 0n }),
   };

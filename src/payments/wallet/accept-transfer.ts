@@ -7,7 +7,7 @@ import type { DeclaredPayment, SimulationFault, VerifiedPayment } from "../../le
 import type { Decision } from "../frame/accounts/answer-once.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import type { CheckedRequest } from "../frame/quotes/checked-request.ts";
-import { checkPayees } from "../frame/recipients/recipients.ts";
+import { checkReadPayees } from "../frame/recipients/recipients.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import {
   acceptSigned,
@@ -36,7 +36,8 @@ async function examine(
   if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
   const { verified } = examined;
   await refuseKnown(storage, verified, declared.accountId);
-  await checkPayees({ ledger, assets }, declared.transfers, declared.sender);
+  const read = { payees: declared.transfers, kinds: await examined.payees };
+  await checkReadPayees({ ledger, assets }, read, declared.sender);
   await checkAmounts();
   // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
   const fault = await ledger.simulatePayment(verified, payment);

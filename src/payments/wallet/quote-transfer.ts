@@ -24,6 +24,7 @@ export function transferQuotes(deps: Pick<ServiceContext, "ledger" | "assets">):
     // How many fit into one transaction is known once it is built.
     checkCount: () => undefined,
     checkParties: (inputs) => checkSigningParties(deps, inputs),
+    // Beside the checks of its parties: a node reads their accounts once for both.
     price: (inputs, { give }) => priceTransfer(ledger, give, inputs),
     checkSender: (inputs, price) =>
       warnOfShortage(deps, inputs, { price, least: () => ledger.rentMinimum(0) }),

@@ -34,7 +34,8 @@ export interface QuoteWay {
   checkCount(recipients: number): void;
   /** The warnings about sender and recipients, as the chain tells. */
   checkParties(inputs: QuoteInput): Promise<readonly QuoteWarning[]>;
-  price(inputs: QuoteInput, pair: PricedPair): Promise<PricedQuote>;
+  /** The price, which asks others than the chain only once the parties were checked. */
+  price(inputs: QuoteInput, pair: PricedPair, parties: Promise<unknown>): Promise<PricedQuote>;
   /** The warnings about the sender at the price that is being made. */
   checkSender(inputs: QuoteInput, priced: Promise<PricedQuote["priced"]>): Promise<readonly QuoteWarning[]>;
 }

@@ -144,7 +144,7 @@ export class QuoteService {
     if (count > 0) onParties?.(count);
     const pair = { give: assets.named(inputs.inputMint), get: assets.named(inputs.outputMint), now };
     const parties = count > 0 ? way.checkParties(inputs) : Promise.resolve([]);
-    const pricing = parties.then(() => way.price(inputs, pair));
+    const pricing = way.price(inputs, pair, parties);
     const price = pricing.then(({ priced }) => priced);
     const sender = way.checkSender(inputs, price);
     await allPass([parties, pricing, price, sender]);

@@ -3,6 +3,7 @@ import { parseAddress, type Address } from "../../../core/address.ts";
 import { parseAmount, type AmountFault } from "../../../core/amount.ts";
 import { PaymentError, type ErrorDetails, fieldError } from "../../../errors/errors.ts";
 import { isTurnOver, nextTurn } from "../../../core/runtime.ts";
+import type { Evidence } from "../../../ledger/belief.ts";
 import type { AccountKind, Ledger, Transfer } from "../../../ledger/ledger.ts";
 import { TOKEN_PROGRAMS } from "../../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -90,11 +91,26 @@ interface UnpayablePayee {
  * `parties`, also where it is not made yet: nobody could move what it owns.
  */
 export async function firstUnpayable(
-  { ledger, assets }: PayeeCheckParts,
+  parts: PayeeCheckParts,
   payees: readonly Payee[],
   parties: readonly Address[],
 ): Promise<UnpayablePayee | null> {
-  const kinds = await ledger.accountKinds(payees.map(({ recipient }) => recipient));
+  const kinds = await parts.ledger.accountKinds(payees.map(({ recipient }) => recipient));
+  return unpayableAmong(parts, { payees, kinds }, parties);
+}
+
+/** Payees whose accounts were read. */
+interface ReadPayees {
+  readonly payees: readonly Payee[];
+  /** In the same order. */
+  readonly kinds: Evidence<readonly AccountKind[]>;
+}
+
+async function unpayableAmong(
+  { ledger, assets }: PayeeCheckParts,
+  { payees, kinds }: ReadPayees,
+  parties: readonly Address[],
+): Promise<UnpayablePayee | null> {
   let accounts: ReadonlySet<Address> | null = null;
   for (const [index, { recipient, allowOffCurve }] of payees.entries()) {
     const kind: AccountKind = kinds[index] ?? "absent";
@@ -118,8 +134,18 @@ export async function checkPayees(
   sender: Address | null,
 ): Promise<void> {
   const recipients = payees.map(({ recipient }) => recipient);
+  await checkReadPayees(parts, { payees, kinds: await parts.ledger.accountKinds(recipients) }, sender);
+}
+
+/** See `checkPayees`, for payees whose accounts were read. */
+export async function checkReadPayees(
+  parts: PayeeCheckParts,
+  read: ReadPayees,
+  sender: Address | null,
+): Promise<void> {
+  const recipients = read.payees.map(({ recipient }) => recipient);
   const parties = sender === null ? recipients : [...recipients, sender];
-  const fault = await firstUnpayable(parts, payees, parties);
+  const fault = await unpayableAmong(parts, read, parties);
   if (fault !== null) throw invalidRecipient(fault.index, recipients[fault.index] ?? "", fault.reason);
 }
 
