@@ -2,7 +2,7 @@
 import type { Clock } from "../core/runtime.ts";
 import { blockHeightOf } from "./blockhash-list.ts";
 import { ChainState } from "./chain-state.ts";
-import type { LocalChainSettings } from "./create-local-chain.ts";
+import type { LocalChainSettings } from "./chain-options.ts";
 import { FaultRules } from "./faults.ts";
 import { type Funds, fundingTransaction } from "./funding.ts";
 import { derivedKeypair } from "./genesis.ts";
