@@ -2,7 +2,14 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
-import { BROWSER_TEST_MS, hasBrowser, launchBrowser, listen, openPage } from "../inspector/browser-kit.ts";
+import {
+  BROWSER_TEST_MS,
+  hasBrowser,
+  launchBrowser,
+  listen,
+  NARROW,
+  openPage,
+} from "../inspector/browser-kit.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 
 describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
@@ -54,6 +61,31 @@ describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
           {},
           "",
         ]);
+        expect(complaints).toEqual([]);
+      } finally {
+        await server.close();
+        await close();
+      }
+    },
+    BROWSER_TEST_MS,
+  );
+
+  test(
+    "on a phone no method is broken, and the words about the key have the page's width",
+    async () => {
+      const { service, clock, close } = await serviceFixture();
+      const server = await listen(createHttpHandler({ service, clock, basePath: "/pay" }));
+      try {
+        const host = new URL(server.at).origin;
+        const { page, complaints } = await openPage(browser, host, NARROW);
+        await page.goto(`${host}/pay/v1/docs`);
+        const method = page.locator(".method.delete > span").first();
+        await method.waitFor();
+        const line = await page.locator(".method.get > span").first().boundingBox();
+        expect((await method.boundingBox())?.height).toBe(line?.height);
+        const words = await page.locator("#auth .m-table td").first().boundingBox();
+        expect(words?.width).toBeGreaterThan(300);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(page.viewportSize()?.width);
         expect(complaints).toEqual([]);
       } finally {
         await server.close();

@@ -120,6 +120,23 @@ document.addEventListener("input", (event) => {
 });
 `;
 
+/** Methods in one line, and on a phone the table of the key in one column. The list of endpoints is the menu there. */
+const LAYOUT = `
+.method, .method > span { white-space: nowrap; word-break: normal; }
+.method { width: 4.25rem; }
+@media (max-width: 767.98px) {
+  #auth .m-table, #auth .m-table tbody, #auth .m-table tr, #auth .m-table td { display: block; max-width: none; }
+}
+`;
+
+/** The renderer draws in a shadow that the page's own styles do not reach. */
+const LAYING_OUT = `
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(${JSON.stringify(LAYOUT)});
+const { shadowRoot } = document.querySelector("openapi-explorer");
+if (shadowRoot !== null) shadowRoot.adoptedStyleSheets = [...shadowRoot.adoptedStyleSheets, sheet];
+`;
+
 /** Says on the page itself what is missing, where a host has bundled this library and left its folder behind. */
 const MISSING = `document.querySelector("openapi-explorer").textContent =
   "The renderer of this page lies in the package paystate, which was not found beside the server. See openapi.json.";
@@ -133,7 +150,7 @@ export function docsScript(): Page {
   const renderer = readRenderer();
   script = {
     mediaType: "text/javascript; charset=utf-8",
-    text: renderer === null ? MISSING : `${renderer}${NO_MEMORY}`,
+    text: renderer === null ? MISSING : `${renderer}${NO_MEMORY}${LAYING_OUT}`,
     headers: { "cache-control": A_DAY, "x-content-type-options": "nosniff" },
   };
   return script;
