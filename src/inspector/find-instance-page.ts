@@ -1,20 +1,15 @@
-/** The pages of one instance: as it stands, as it stood, and as an event would change it. */
-import type { EventObject } from "xstate";
+/** The page of one instance: as it stands, and as it stood. */
 import type { InspectedEngine } from "../engine/create-engine.ts";
-import { snapshotFromText } from "../workflow/snapshot-text.ts";
-import { typedEvent } from "../workflow/values.ts";
 import type { TransactionView } from "../payments/frame/tables/orders.ts";
 import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
-import type { Clock } from "../core/runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";
 import type { Health } from "../service/read-health.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { findRelated, relationsOf } from "./find-related.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { instancePage } from "./pages/instance-page.ts";
-import { rowsUntil, type ShownInstance } from "./pages/instance/shown-instance.ts";
+import type { ShownInstance } from "./pages/instance/shown-instance.ts";
 import type { Links } from "./pages/page.ts";
-import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { allShown, firstShown } from "./payments/module-views.ts";
@@ -22,9 +17,7 @@ import type { TimelineCall } from "./payments/module-view.ts";
 import { readOrderTree } from "./payments/read-order-tree.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
-import { isDamaged } from "./readable-storage.ts";
-import { madeBy, ReplayCache, whyMissing } from "./recount/replay-history.ts";
-import { imagine } from "./recount/what-if.ts";
+import { madeBy, ReplayCache } from "./recount/replay-history.ts";
 import type { SecretFilter } from "./show-values.ts";
 
 /** The inspected parts: an engine, and the payments of a payment service. */
@@ -41,7 +34,6 @@ interface InstancePageHandlerParts {
   readonly inspected: InspectedParts;
   readonly charts: ChartRegistry;
   readonly reads: InstanceReader;
-  readonly clock: Clock;
   readonly redact: SecretFilter;
 }
 
@@ -81,52 +73,6 @@ export class InstancePageHandler {
     const making = { links, inspected, redact, acts };
     const parts = await firstShown(async (module) => (await module.page?.(payments, id, making)) ?? null);
     return parts === null ? null : present(parts);
-  }
-
-  async whatIf(links: Links, query: URLSearchParams): Promise<FoundPage> {
-    const id = query.get("id")?.trim() ?? "";
-    const found = await this.#parts.reads.find(id, await this.#stepIn(id, query));
-    if (found === null) return absent(links, `No instance has the id “${id}”.`);
-    const { inspected, charts, clock, redact } = this.#parts;
-    const { instance, history } = found;
-    const event = eventOf(query.get("event") ?? "");
-    const fold = await this.#folding.of(instance);
-    const step = (await this.#stepIn(id, query)) ?? instance.version;
-    const key = madeBy(fold, step) ?? instance.workflow;
-    const known = charts.get(key);
-    if (known === undefined || known.workflow === null) {
-      return absent(links, `The chart ${key} is not registered here, so nothing can be tried.`);
-    }
-    if (event === null) return absent(links, NO_EVENT);
-    if (isDamaged(instance)) return absent(links, `What is stored of “${id}” cannot be read.`);
-    const snapshot =
-      step === instance.version ? snapshotFromText(instance.snapshot) : fold.steps.get(step)?.after;
-    if (snapshot === undefined) {
-      return absent(
-        links,
-        `What stood after step ${step} cannot be computed again. ${whyMissing(fold, step) ?? ""}`,
-      );
-    }
-    const { workflows, storage } = inspected;
-    const imagined = await imagine(
-      { workflow: known.workflow, instance: { ...instance, version: step }, snapshot },
-      event,
-      { workflows, at: clock.now(), storage },
-    );
-    const upTo = rowsUntil({ history, fold, chart: key }, step);
-    const { value } = snapshot;
-    return present(
-      whatIfPage(links, {
-        instance,
-        known,
-        history: upTo,
-        step,
-        value,
-        eventType: event.type,
-        imagined,
-        redact,
-      }),
-    );
   }
 
   /** The step that is asked for, by its number or its stamp. */
@@ -187,19 +133,3 @@ async function callsOf(
 }
 
 const HISTORY_PAGE = 1_000;
-
-const NO_EVENT = 'Expected the type of an event, or JSON such as {"type":"PAY"}.';
-
-/** An event as a person types it: its type alone, or JSON. */
-function eventOf(text: string): EventObject | null {
-  const trimmed = text.trim();
-  if (trimmed === "") return null;
-  if (!trimmed.startsWith("{")) return { type: trimmed };
-  try {
-    const event = typedEvent(trimmed);
-    const { type } = (event ?? {}) as { readonly type?: unknown };
-    return typeof type === "string" && type !== "" ? (event as EventObject) : null;
-  } catch {
-    return null;
-  }
-}

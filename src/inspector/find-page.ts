@@ -49,8 +49,6 @@ export class PageHandler {
         return { status: 200, parts: await this.#list(links, query) };
       case "/instance":
         return this.#instances.instance(links, query);
-      case "/what-if":
-        return this.#instances.whatIf(links, query);
       case "/charts":
         return { status: 200, parts: chartsPage(links, this.#parts.charts.all()) };
       case "/chart": {
@@ -105,6 +103,7 @@ export class PageHandler {
     return listPage(links, {
       list: await this.#reads.list(query),
       query,
+      hasPayments: this.#parts.inspected.payments !== undefined,
       workflows: this.#parts.charts.all().map(({ key }) => key),
       fields,
       acts: acts.length === 0 ? null : actsSection(links, name, acts),

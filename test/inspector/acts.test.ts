@@ -1,7 +1,7 @@
 /** Acts: asked before, carried out once, recorded with who and why; refused from elsewhere, and where viewers only look. */
 // modules: jobs, search
 import { expect, test } from "vitest";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { setup } from "xstate";
 import { type AnyWorkflow, createEngine, workflow as durable } from "../../src/engine/index.ts";
 import type { Logger } from "../../src/core/runtime.ts";

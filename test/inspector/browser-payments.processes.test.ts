@@ -202,10 +202,6 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
     const world = await open();
     const order = await world.sendTo();
     const { page, complaints, at, visit, close } = await watch(world);
-    await page.goto(`${at}/what-if?id=${order.id}&event=CANCEL`);
-    await page.getByText("undecided.closing").first().waitFor();
-    await page.getByText("Rows that would be written").waitFor();
-    expect(await barriers(page)).toEqual([]);
     expect((await world.shown(order)).status).toBe("pending");
     const second = await browser.newPage();
     await second.goto(`${at}/instance?id=${order.id}`);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { PendingTask } from "paystate/storage";
 import { expect } from "vitest";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { bundleStorage } from "../../src/inspector/bundle/bundle-storage.ts";
 import { BundleRefused, readBundle, type BundleContent } from "../../src/inspector/bundle/bundle.ts";
 import { parcelTest } from "./parcel-test.ts";

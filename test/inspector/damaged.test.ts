@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { InstanceRecord } from "paystate/storage";
 import type { InspectedStorage } from "../../src/engine/inspected-engine.ts";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { isDamaged, readableStorage } from "../../src/inspector/readable-storage.ts";
 import type { ParcelWorld } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";
@@ -62,10 +62,6 @@ test("its own page, its steps, its bundle and what may be done about it are ther
   ]);
   expect(await get("/instance?id=broken&step=1")).toEqual([200, expect.stringContaining("damaged")]);
   expect(await get("/bundle?id=broken")).toEqual([200, expect.stringContaining("damaged")]);
-  expect(await get("/what-if?id=broken&event=PAUSE")).toEqual([
-    404,
-    expect.stringContaining("cannot be read"),
-  ]);
   expect((await get("/find?q=broken"))[0]).toBe(303);
 });
 

@@ -1,6 +1,6 @@
 /** The form of an act: no more of it is read than a form may hold, and one that was read before is explained. */
 import { expect } from "vitest";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { parcelTest as test } from "./parcel-test.ts";
 import { AT, FORM } from "./viewer.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createMachine } from "xstate";
 import { workflow } from "../../src/engine/index.ts";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { LayoutCache } from "../../src/inspector/chart/layout-cache.ts";
 import { readChart } from "../../src/inspector/chart/read-chart.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";

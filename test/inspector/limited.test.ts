@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { createEngine, workflow } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { instancePage } from "../../src/cli/instances/pages.ts";
 import { limitWords } from "../../src/engine/limit-words.ts";
 import { silentLogger } from "../../src/core/runtime.ts";

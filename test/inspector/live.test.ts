@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import { changesOf, piecesOf, type PageChange } from "../../src/inspector/live/page-pieces.ts";
 import { silentLogger } from "../../src/core/runtime.ts";

@@ -1,7 +1,8 @@
 /** The inspector's pages: what they tell, that strangers' texts stay texts, and who may look. */
 import { connect } from "node:net";
 import { expect } from "vitest";
-import { createInspector, InvalidOptions } from "../../src/index.ts";
+import { InvalidOptions } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { listen } from "./browser-kit.ts";
 import { parcels, type ParcelWorld } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";

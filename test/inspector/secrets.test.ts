@@ -1,7 +1,7 @@
 /** What pages and bundles leave out: secrets under telling names however deep, bytes however they are written. */
 import { createMachine } from "xstate";
 import { expect, test } from "vitest";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
@@ -39,7 +39,7 @@ const textsOf = async (hidden: object): Promise<string[]> => {
   const id = `b${(count += 1)}`;
   await engine.start(box, { id, input: hidden });
   await engine.send(box, id, { type: "GO", ...hidden });
-  const paths = ["/instance?id=", "/instance?step=1&id=", "/bundle?id=", "/what-if?event=GO&id="];
+  const paths = ["/instance?id=", "/instance?step=1&id=", "/bundle?id="];
   return Promise.all(
     paths.map(async (path) =>
       (await html(path + id))

@@ -1,7 +1,7 @@
 /** Looking at any recorded step, trying an event on a copy, and the timeline in words. */
 import { assign, createMachine, enqueueActions, raise, setup } from "xstate";
 import { expect } from "vitest";
-import { createInspector } from "../../src/index.ts";
+import { createInspector } from "../../src/inspector.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
@@ -59,24 +59,6 @@ test("the timeline tells causes, effects, timers and how long an invocation took
   expect(page).toContain("timer after 15 min");
 });
 
-test("what if an event came: next state, effects, timers; and nothing of it is stored", async ({ world }) => {
-  const { engine, workflow: registered, storage } = world;
-  await engine.start(registered, { id: "p1", input: { note: "x" } });
-  await engine.send(registered, "p1", { type: "PAUSE" });
-  const before = await stored(storage, "p1");
-  const { text } = inspect(world);
-  const resume = await text("/what-if?id=p1&event=RESUME");
-  expect(resume).toContain("It would go to packing.weighing .");
-  expect(resume).toContain("invocation");
-  expect(resume).toContain("after 15 min");
-  expect(await text("/what-if?id=p1&event=SEND")).toContain("Nothing: in paused it does not answer SEND .");
-  // From an earlier step, with the event as JSON.
-  const earlier = new URLSearchParams({ id: "p1", step: "1", event: '{"type":"PAUSE"}' });
-  expect(await text(`/what-if?${earlier.toString()}`)).toContain("It would go to paused .");
-  expect(await text("/what-if?id=p1&event={oops")).toContain("Expected the type of an event, or JSON");
-  expect(await stored(storage, "p1")).toEqual(before);
-});
-
 test("U7: an instance that moved between deployments: each step is computed by the chart that made it, and nothing is suspected", async () => {
   const { engine, clock, first } = await movedLoan();
   const { html, text } = viewerOf(createInspector({ engine, workflows: [first], clock }));
@@ -94,13 +76,11 @@ test("U7: an instance that moved between deployments: each step is computed by t
     expect(then.includes("The step was made by loan@1 .")).toBe(index < 3);
     expect(then).not.toContain("⚠");
   }
-  // The states of the version that made the step are drawn, and its events are tried.
+  // The states of the version that made the step are drawn.
   const list = /<ul class="states">[^]*?<\/ul>/;
   const drawn = async (path: string): Promise<string> => list.exec(await html(path))?.[0] ?? "";
   expect(await drawn("/instance?id=l&step=2")).toMatch(/asked[^]*raised/);
   expect(await drawn("/instance?id=l")).toMatch(/wanted[^]*paid/);
-  expect(await page("what-if?id=l&step=1&event=MORE")).toContain("It would go to raised .");
-  expect(await page("what-if?id=l&step=4&event=PAY")).toContain("It would end in paid .");
 });
 
 test("U7: steps of a version that is registered no more are told as that, whichever of the two it is", async () => {
@@ -117,7 +97,6 @@ test("U7: steps of a version that is registered no more are told as that, whiche
   }
   expect(await later("instance?id=l&step=2")).toContain("The chart loan@1 is not registered");
   expect(await later("instance?id=l&step=4")).toContain('"cents": 4200');
-  expect(await later("what-if?id=l&step=2&event=MORE")).toContain("The chart loan@1 is not registered here");
   const earlier = asks([first]);
   expect(await earlier("instance?id=l")).toContain("The chart loan@2 is not registered");
   expect(await earlier("instance?id=l&step=3")).toContain('"euros": 42');
@@ -181,27 +160,6 @@ test("a chart that was edited, or that asks chance, is told apart from what is r
   expect(await text("/instance?id=o")).toContain("Step 3 comes out differently than it was recorded");
 });
 
-test("rows that would be written are shown without their bytes", async () => {
-  const clock = virtualClock();
-  const storage = await sqliteStorage(":memory:");
-  const chart = createMachine({ id: "signer", initial: "a", states: { a: { on: { SIGN: "b" } }, b: {} } });
-  const registered = workflow(chart)<{ signed: { id: string; bytes: Uint8Array; amount: bigint } }>({
-    version: 1,
-    project: ({ id, event }) =>
-      event === null
-        ? []
-        : [{ table: "signed", insert: { id, bytes: Uint8Array.from([211, 17, 99]), amount: 5n } }],
-  });
-  const engine = createEngine<never>({ storage, workflows: [registered], clock, logger: silentLogger });
-  await engine.start(registered, { id: "s", input: undefined });
-  const { text } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
-  const page = await text("/what-if?id=s&event=SIGN");
-  expect(page).toContain("insert into signed");
-  expect(page).toContain('"3 bytes"');
-  expect(page).toContain('"5"');
-  expect(page).not.toContain("211");
-});
-
 /** A chart that can be brought to throw and to run in a circle, and storages with holes in them. */
 const odd = setup({ types: { context: {} as { n: number } } }).createMachine({
   id: "odd",
@@ -236,24 +194,6 @@ const opened = async () => {
   await engine.start(registered, { id: "o", input: undefined });
   return { clock, storage, registered, engine };
 };
-
-test.each([
-  "THROW",
-  "CIRCLE",
-  "RAISE",
-  "KEEP",
-  `{"type":"GO","deep":${"[".repeat(3_000)}${"]".repeat(3_000)}}`,
-])("what if an event came that the chart cannot stand: %s", async (event) => {
-  const { clock, storage, registered } = await opened();
-  const { get } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
-  const query = new URLSearchParams({ id: "o", event }).toString();
-  const answer = await get(`/what-if?${query}`);
-  expect([200, 404]).toContain(answer.status);
-  const page = await answer.text();
-  expect(page).toMatch(/That cannot be told: |It would go to |Expected the type of an event/);
-  expect(page).not.toContain("abc123secret");
-  expect((await storage.load("o"))?.version).toBe(1);
-});
 
 test("where a step is missing in what is stored, the page is shown without what follows it", async () => {
   const { clock, storage, registered, engine } = await opened();

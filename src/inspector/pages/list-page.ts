@@ -11,6 +11,7 @@ import type { RelatedId } from "../find-related.ts";
 interface ListPage {
   readonly list: InstanceList;
   readonly query: ListQuery;
+  readonly hasPayments: boolean;
   /** The keys of the registered charts. */
   readonly workflows: readonly string[];
   /** The search fields of the chosen chart. */
@@ -42,11 +43,12 @@ function attentionOnly(count: number): Html | null {
   return count > 0 ? null : html`<p class="empty">Nothing needs attention.</p>`;
 }
 
-function newest(links: Links, { list, query, redact }: ListPage): Html {
+function newest(links: Links, page: ListPage): Html {
+  const { list, query, redact } = page;
   const isFiltered = query.workflow !== undefined || query.status !== undefined;
   const heading = query.where !== undefined ? "By id" : query.before === undefined ? "Newest" : "Older";
   return html`<h2>${heading}</h2>
-    ${list.instances.length === 0 ? empty(isFiltered) : instanceTable("Instances", list.instances, { links, redact })}`;
+    ${list.instances.length === 0 ? (isFiltered ? noneFits() : firstStart(page)) : instanceTable("Instances", list.instances, { links, redact })}`;
 }
 
 function filtersOf({ workflow, status, where = {}, state }: ListQuery): Record<string, string> {
@@ -104,10 +106,25 @@ interface Shown {
   readonly redact: SecretFilter;
 }
 
-function empty(isFiltered: boolean): Html {
-  return html`<p class="empty">
-    ${isFiltered ? "No instance fits these filters." : "No instance has been started yet. The first one will appear here by itself."}
-  </p>`;
+function noneFits(): Html {
+  return html`<p class="empty">No instance fits these filters.</p>`;
+}
+
+/** Of an empty database: how the first instance is started. */
+function firstStart({ hasPayments, workflows }: ListPage): Html {
+  const [chart = "your-chart@1"] = workflows;
+  return html`<div class="empty">
+    <p>No instance has been started yet. The first one will appear here by itself.</p>
+    ${
+      hasPayments
+        ? html`<p>Every payment is one: ask for a quote, have it signed, and send it.</p>
+            <pre>POST /v1/quotes&#10;POST /v1/transactions</pre>
+            <p>A shop that does both: <code>npx paystate init payments</code></p>`
+        : html`<p>Start one of <code>${chart}</code> in your program:</p>
+            <pre>await engine.start(workflow, { id: "first", input: {} });</pre>
+            <p>A program that does: <code>npx paystate init engine</code></p>`
+    }
+  </div>`;
 }
 
 function instanceTable(label: string, instances: readonly ListedInstance[], { links, redact }: Shown): Html {

@@ -16,13 +16,13 @@ const PARTS_STYLE = `
 .button:hover, button:hover { border-color: var(--go); }
 .travel { display: flex; flex-wrap: wrap; gap: 8px 14px; align-items: center; } .travel input[type=range] { flex: 1 1 200px; padding: 0; accent-color: var(--go); min-height: 24px; }
 .past { border-left-style: dashed; } tr.looked-at { background: var(--fill); } tr.delivery { color: var(--soft); }
-.confirm { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; justify-items: start; margin-top: 16px; } .confirm label, #what-if label { max-width: 100%; } .confirm p { margin: 0; } .acts { align-items: center; } .confirm label { display: flex; flex-direction: column; align-items: start; gap: 2px; } .check { display: inline-flex; gap: 6px; align-items: center; }
+.confirm { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; justify-items: start; margin-top: 16px; } .confirm label { max-width: 100%; } .confirm p { margin: 0; } .acts { align-items: center; } .confirm label { display: flex; flex-direction: column; align-items: start; gap: 2px; } .check { display: inline-flex; gap: 6px; align-items: center; }
 .money { margin: 8px 0; padding: 12px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; overflow-x: auto; }
 .money figcaption { color: var(--soft); text-align: center; } .money ul { list-style: none; margin: 0 0 8px; padding: 0; } .flow { display: block; max-width: 100%; height: auto; margin: 0 auto 6px; font: 13px system-ui, "DejaVu Sans", sans-serif; }
 .flow text { fill: var(--ink); } .flow .symbol { text-anchor: middle; font-weight: 600; } .flow .vault { fill: var(--card); stroke: var(--go); stroke-width: 2; }
 .flow .band { fill: var(--fill); stroke: var(--go); stroke-width: .8; } .flow .band.held { stroke-dasharray: 4 3; fill: none; }
 progress { accent-color: var(--go); vertical-align: middle; max-width: 100%; }
-.travel + details, #what-if { margin-top: 10px; } #what-if form { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; padding: 12px; margin-top: 8px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; } #what-if label { display: grid; gap: 2px; }
+.travel + details { margin-top: 10px; }
 .related { padding-left: 18px; } .related li { margin: 4px 0; overflow-wrap: anywhere; } .tree, .tree ul { list-style: none; padding-left: 16px; } .tree ul { border-left: 2px solid var(--rule); } .tree [aria-current] { font-weight: 700; color: var(--ink); text-decoration: none; } small { color: var(--soft); } .pill small { color: inherit; }
 .ladder { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 2px 16px 10px; margin-top: 14px; } .ladder h2 { margin: 10px 0 0; } .ladder .facts { margin: 6px 0; } .ladder ol { padding-left: 22px; margin: 8px 0; } .ladder li pre { border: 0; border-left: 3px solid var(--rule); border-radius: 0; background: none; padding: 0 10px; margin: 2px 0 8px; color: var(--soft); }
 `;

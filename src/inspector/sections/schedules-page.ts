@@ -20,7 +20,7 @@ export function schedulesPage(links: Links, listed: readonly ScheduleEntry[], is
     ${isAll ? null : html`<p>The first ${listed.length}.</p>`}
     ${table({
       label: "Schedules",
-      headings: ["Schedule", "Rule", "Starts", "Next", "Last", ""],
+      headings: ["Schedule", "Starts", "Next", "Last"],
       rows: listed.map((each) => scheduleRow(links, each)),
       none: "Nothing is started by time.",
     })}`;
@@ -28,22 +28,33 @@ export function schedulesPage(links: Links, listed: readonly ScheduleEntry[], is
 }
 
 function scheduleRow(links: Links, { schedule, acts }: ScheduleEntry): TableRow {
-  const { id, cron, timezone, workflow, last } = schedule;
+  const { id, workflow, last } = schedule;
   return {
     key: rowKey("schedule", id),
     cells: [
-      html`<code>${id}</code>`,
-      html`<code>${cron}</code> <small>${timezone}</small>`,
+      folded(links, schedule, acts),
       html`<a href="${links.chart(workflow)}">${workflow}</a>`,
       next(schedule),
       last === null ? "never" : html`<a href="${links.instance(momentId(id, last))}">${moment(last)}</a>`,
-      acts.length === 0 ? null : actsSection(links, scheduleName(id), acts),
     ],
   };
 }
 
-function next({ next: at, pausedAt, missed }: ScheduleView): Html {
+/** The name of a schedule, and folded behind it the rule and the acts. */
+function folded(
+  links: Links,
+  { id, cron, timezone, missed }: ScheduleView,
+  acts: readonly OfferedAct[],
+): Html {
+  return html`<details id="${rowKey("of", id)}">
+    <summary><code>${id}</code></summary>
+    <p><code>${cron}</code> <small>${timezone}, of missed ones ${missed}</small></p>
+    ${acts.length === 0 ? null : actsSection(links, scheduleName(id), acts)}
+  </details>`;
+}
+
+function next({ next: at, pausedAt }: ScheduleView): Html {
   if (pausedAt !== null) return html`<span class="pill">paused</span> since ${moment(pausedAt)}`;
   if (at === null) return html`never again`;
-  return html`${dueMoment(at)} <small>of missed ones ${missed}</small>`;
+  return html`${dueMoment(at)}`;
 }

@@ -1,4 +1,4 @@
-/** Time travel: any recorded step can be looked at, with the context as the chart computes it again; and what an event would do. */
+/** Time travel: any recorded step can be looked at, with the context as the chart computes it again. */
 import { html, type Html } from "../../html.ts";
 import { snapshotToText } from "../../../workflow/snapshot-text.ts";
 import { whyMissing } from "../../recount/replay-history.ts";
@@ -28,7 +28,7 @@ export function travelSection(links: Links, shown: ShownInstance): Html {
       ${at < version ? html`<a href="${links.instance(instance.id, at + 1)}" rel="next">after →</a>` : null}
       ${step === null ? null : html`<a href="${links.instance(instance.id)}">now</a>`}
     </form>
-    ${step === null ? null : recomputed(shown, step)} ${whatIfForm(links, shown)}`;
+    ${step === null ? null : recomputed(shown, step)}`;
 }
 
 function recomputed({ fold, chart, redact }: ShownInstance, step: number): Html {
@@ -43,29 +43,4 @@ function recomputed({ fold, chart, redact }: ShownInstance, step: number): Html 
     <summary>Snapshot after step ${step}, computed again by ${chart} from the recorded events</summary>
     <pre>${shownJson(snapshotToText(folded.after), redact)}</pre>
   </details>`;
-}
-
-function whatIfForm(links: Links, { instance, known, step }: ShownInstance): Html | null {
-  if (known === undefined || known.workflow === null) return null;
-  return html`<details id="what-if">
-    <summary>What if …</summary>
-    <form action="${links.file("what-if")}">
-      <input type="hidden" name="id" value="${instance.id}" />
-      ${step === null ? null : html`<input type="hidden" name="step" value="${step}" />`}
-      <label
-        >Event, its type or JSON
-        <input name="event" required list="events" size="40" autocomplete="off" spellcheck="false"
-      /></label>
-      ${eventList(known.events(known.active(valueOf(instance))))}
-      <button>Try it on a copy</button>
-      <small>Nothing is stored, nothing is carried out.</small>
-    </form>
-  </details>`;
-}
-
-/** Suggestions of a field. */
-function eventList(events: readonly string[]): Html {
-  return html`<datalist id="events">
-    ${events.map((event) => html`<option value="${event}"></option>`)}
-  </datalist>`;
 }
