@@ -2,7 +2,6 @@
 import { html, type Html } from "../../html.ts";
 import { snapshotToText } from "../../../workflow/snapshot-text.ts";
 import { whyMissing } from "../../recount/replay-history.ts";
-import { valueOf } from "../../read-instances.ts";
 import { shownJson } from "../../show-values.ts";
 import type { Links } from "../page.ts";
 import type { ShownInstance } from "./shown-instance.ts";
