@@ -24,10 +24,10 @@ export interface EvidenceBrand extends HintBrand {
  *
  * @example
  * ```ts
- * import type { Agreed, Heard } from "paystate";
+ * import type { Evidence, Hint } from "paystate/ledger";
  *
- * const credit = (lamports: Agreed<bigint>) => lamports + 0n;
- * const atOneNode = (lamports: Heard<bigint>) => {
+ * const credit = (lamports: Evidence<bigint>) => lamports + 0n;
+ * const atOneNode = (lamports: Hint<bigint>) => {
  *   // @ts-expect-error -- one node said so
  *   credit(lamports);
  * };
@@ -42,10 +42,10 @@ export type Hint<T> = Marked<T, HintBrand>;
  *
  * @example
  * ```ts
- * import type { Agreed } from "paystate";
+ * import type { Evidence } from "paystate/ledger";
  *
  * // A sum of evidence is a bare number again: what decides takes the evidence and computes by itself.
- * const twice = (rent: Agreed<bigint>): bigint => 2n * rent;
+ * const twice = (rent: Evidence<bigint>): bigint => 2n * rent;
  * console.log(typeof twice); // function
  * ```
  */
