@@ -12,7 +12,7 @@ import type { ShownInstance } from "./pages/instance/shown-instance.ts";
 import type { Links } from "./pages/page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
-import { allShown, firstShown } from "./payments/module-views.ts";
+import { allShown } from "./payments/module-views.ts";
 import type { TimelineCall } from "./payments/module-view.ts";
 import { readOrderTree } from "./payments/read-order-tree.ts";
 import { readMoney } from "./payments/read-money.ts";
@@ -35,6 +35,8 @@ interface InstancePageHandlerParts {
   readonly charts: ChartRegistry;
   readonly reads: InstanceReader;
   readonly redact: SecretFilter;
+  /** The page of an instance that has gone with its end; null where nothing is kept of it. */
+  readonly gone: (links: Links, query: URLSearchParams) => Promise<FoundPage | null>;
 }
 
 export class InstancePageHandler {
@@ -56,23 +58,12 @@ export class InstancePageHandler {
     const step = await this.#stepIn(id, query);
     const found = await this.#parts.reads.find(id, step);
     if (found === null) {
-      return (await this.#gone(links, id)) ?? absent(links, `No instance has the id “${id}”.`);
+      return (await this.#parts.gone(links, query)) ?? absent(links, `No instance has the id “${id}”.`);
     }
     if (step !== null && step > found.instance.version) {
       return absent(links, `“${id}” has made ${found.instance.version} steps, and no step ${step}.`);
     }
     return present(instancePage(links, await this.#shown(found, step)));
-  }
-
-  /** A module's record of an instance that has gone with its end; null where none does. */
-  async #gone(links: Links, id: string): Promise<FoundPage | null> {
-    const { inspected, redact } = this.#parts;
-    const { payments, acting } = inspected;
-    if (payments === undefined) return null;
-    const acts = (await acting?.offers(id)) ?? [];
-    const making = { links, inspected, redact, acts };
-    const parts = await firstShown(async (module) => (await module.page?.(payments, id, making)) ?? null);
-    return parts === null ? null : present(parts);
   }
 
   /** The step that is asked for, by its number or its stamp. */

@@ -38,7 +38,11 @@ export class PageHandler {
     const { inspected, charts } = parts;
     this.#parts = parts;
     this.#reads = new InstanceReader(inspected, charts, () => troublesOf(inspected.payments));
-    this.#instances = new InstancePageHandler({ ...parts, reads: this.#reads });
+    this.#instances = new InstancePageHandler({
+      ...parts,
+      reads: this.#reads,
+      gone: (links, query) => this.#gone(links, query),
+    });
   }
 
   /** `path` is what follows the address of the list. */
@@ -69,6 +73,15 @@ export class PageHandler {
         return section?.find(links, inspected, { query, redact }) ?? absent(links, "There is no such page.");
       }
     }
+  }
+
+  async #gone(links: Links, query: URLSearchParams): Promise<FoundPage | null> {
+    const { inspected, redact } = this.#parts;
+    for (const section of SECTIONS) {
+      const found = (await section.gone?.(links, inspected, { query, redact })) ?? null;
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** Exactly one hit is gone to at once. */

@@ -28,6 +28,8 @@ export interface InspectorSection {
   /** Whether there is anything to be shown. */
   isThere(inspected: InspectedParts): boolean;
   find(links: Links, inspected: InspectedParts, asked: SectionQuery): Promise<FoundPage>;
+  /** The page of an instance that has gone with its end, which `id` of the query names; null for one of others. */
+  gone?(links: Links, inspected: InspectedParts, asked: SectionQuery): Promise<FoundPage | null>;
   /** The address of its page on which what is called by this name stands; null for what is of others. */
   addressOf(links: Links, name: string, parts: SectionParts): Promise<string | null>;
 }

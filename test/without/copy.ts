@@ -14,6 +14,8 @@ const LINKED = ["node_modules", "examples/node_modules", "test/foreign/node_modu
 interface Removable {
   readonly name: string;
   readonly folder: string;
+  /** Files and folders outside of it that are no sources, such as examples. */
+  readonly owns: readonly string[];
   readonly needs: readonly string[];
   readonly neededBy: readonly string[];
 }
@@ -22,12 +24,14 @@ export const MODULES: readonly Removable[] = [
   ...ENGINE_MODULES.map(({ name, needs = [], neededBy = [] }) => ({
     name,
     folder: `src/engine/modules/${name}/`,
+    owns: [],
     needs,
     neededBy,
   })),
-  ...WAY_MODULES.map(({ name, needs = [] }) => ({
+  ...WAY_MODULES.map(({ name, needs = [], owns = [] }) => ({
     name,
     folder: `src/payments/${name}/`,
+    owns,
     needs,
     neededBy: [],
   })),
@@ -84,7 +88,8 @@ const isSource = (path: string): boolean => /\.(ts|tsx|js|mjs)$/.test(path);
 
 /** Whether a file is of a module, or says that it goes with it. */
 function isGoneFile(path: string, gone: ReadonlySet<string>): boolean {
-  if (MODULES.some(({ name, folder }) => gone.has(name) && path.startsWith(folder))) return true;
+  const folders = MODULES.filter(({ name }) => gone.has(name)).flatMap(({ folder, owns }) => [folder, ...owns]);
+  if (folders.some((folder) => path.startsWith(folder))) return true;
   return isSource(path) && goesWith(read(path)).some((name) => gone.has(name));
 }
 

@@ -23,6 +23,11 @@ const headed = (path: string, name: string): boolean => goesWith(texts.get(path)
 const isOf = (path: string, name: string): boolean =>
   path.startsWith(`src/payments/${name}/`) || path.startsWith(`test/payments/${name}/`) || headed(path, name);
 
+/** What a file calls that uses a module over the API, or by the service, alone. */
+const CALLS: Readonly<Record<string, RegExp>> = { webhooks: /webhook|announce|\.subscribe\(/i };
+
+const unmarked = (path: string): string => (texts.get(path) ?? "").replaceAll(/^\/\/ modules: .*$/gm, "");
+
 const importsOf = (path: string): readonly string[] =>
   [...(texts.get(path) ?? "").matchAll(IMPORT)].map(([, to = ""]) => join(dirname(path), to));
 
@@ -33,6 +38,7 @@ test("a head names no module that its file does not use, or that nobody who uses
     return paths
       .filter((path) => headed(path, name) && !path.startsWith(`test/payments/${name}/`))
       .filter((path) => !helping.has(path) && !importsOf(path).some((to) => isOf(to, name)))
+      .filter((path) => CALLS[name]?.test(unmarked(path)) !== true)
       .map((path) => `${path} names ${name}`);
   });
   expect(idle).toEqual([]);

@@ -1,9 +1,6 @@
 /** A payment module's view of its rows in the inspector. */
 import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
-import type { OfferedAct } from "../../engine/inspected-engine.ts";
-import type { InspectedParts } from "../find-instance-page.ts";
 import type { RelatedId } from "../find-related.ts";
-import type { Links, PageParts } from "../pages/page.ts";
 import type { SecretFilter } from "../show-values.ts";
 import type { MoneyTally } from "./money.ts";
 import type { OrderPart } from "./order-part.ts";
@@ -20,14 +17,6 @@ export interface TimelineCall {
   /** The answer or the error, in words. */
   readonly outcome: string;
   readonly isGood: boolean;
-}
-
-/** How a page is made. */
-export interface PageMaking {
-  readonly links: Links;
-  readonly inspected: Pick<InspectedParts, "storage">;
-  readonly redact: SecretFilter;
-  readonly acts: readonly OfferedAct[];
 }
 
 /** Each answers null, or nothing, for what is of others. */
@@ -53,6 +42,4 @@ export interface ModuleView {
     instance: string,
     of: { readonly transactionId: string; readonly redact: SecretFilter },
   ): Promise<readonly TimelineCall[]>;
-  /** The page of an instance that has gone with its end. */
-  page?(payments: InspectedPaymentParts, instance: string, making: PageMaking): Promise<PageParts | null>;
 }

@@ -3,10 +3,9 @@
 import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
 import type { DeliveryRecord } from "../../payments/webhooks/tables.ts";
-import { deliveryPage } from "../pages/webhooks-page.ts";
 import type { ModuleView } from "./module-view.ts";
 import { bounded, branch, type OrderPart } from "./order-part.ts";
-import { readDeliveries, readLadder } from "./read-webhooks.ts";
+import { readDeliveries } from "./read-webhooks.ts";
 
 export const webhooksView: ModuleView = {
   transactionOf: async ({ reads }, instance) => (await reads.delivery(instance))?.transactionId ?? null,
@@ -36,12 +35,6 @@ export const webhooksView: ModuleView = {
     if (instance === transactionId) return readDeliveries(payments, transactionId, { only: null, redact });
     const delivery = await payments.reads.delivery(instance);
     return delivery === null ? [] : readDeliveries(payments, transactionId, { only: instance, redact });
-  },
-  async page(payments, instance, { links, inspected, redact, acts }) {
-    const delivery = await payments.reads.delivery(instance);
-    if (delivery === null) return null;
-    const ladder = await readLadder(payments, inspected.storage, delivery);
-    return deliveryPage(links, { ladder, acts, redact });
   },
 };
 

@@ -1,8 +1,8 @@
 /** The pages of webhooks: a list, and a page for each with its deliveries. */
 // modules: webhooks
 import { absent, present } from "../found-page.ts";
-import { webhookPage, webhooksPage } from "../pages/webhooks-page.ts";
-import { readLadders, readWebhooks } from "../payments/read-webhooks.ts";
+import { deliveryPage, webhookPage, webhooksPage } from "../pages/webhooks-page.ts";
+import { readLadder, readLadders, readWebhooks } from "../payments/read-webhooks.ts";
 import type { InspectorSection } from "../section.ts";
 
 export const webhooksSection: InspectorSection = {
@@ -25,5 +25,13 @@ export const webhooksSection: InspectorSection = {
     const ladders = await readLadders(payments, storage, id);
     const acts = (await acting?.offers(id)) ?? [];
     return present(webhookPage(links, { id, url: webhook.url, ladders, acts, redact }));
+  },
+  async gone(links, { payments, storage, acting }, { query, redact }) {
+    const id = query.get("id")?.trim() ?? "";
+    const delivery = (await payments?.reads.delivery(id)) ?? null;
+    if (payments === undefined || delivery === null) return null;
+    const ladder = await readLadder(payments, storage, delivery);
+    const acts = (await acting?.offers(id)) ?? [];
+    return present(deliveryPage(links, { ladder, acts, redact }));
   },
 };

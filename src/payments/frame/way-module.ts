@@ -32,6 +32,8 @@ export interface WayModule<
   readonly name: string;
   /** Modules that it cannot be without. */
   readonly needs?: readonly string[];
+  /** Files outside its folder that go with it and do not say so themselves, such as examples; a folder ends in a slash. */
+  readonly owns?: readonly string[];
   /** Its ways that are on. */
   readonly ways?: (deps: WayDeps) => readonly PaymentWay<Body>[];
   readonly complete?: CompleteBytes;

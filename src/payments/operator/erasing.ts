@@ -175,7 +175,7 @@ export class ErasureHandler implements ErasureCommands {
     for await (const { id, answer } of answers) {
       const given = JSON.parse(answer) as Readonly<Record<string, string>>;
       const asked = reference === undefined ? erasures : [];
-      const owners = await Promise.all(asked.map((erasure) => erasure.accountOf(given)));
+      const owners = await Promise.all(asked.map((each) => each.accountOf(given)));
       if (!ids.has(given["transactionId"] ?? "") && !owners.includes(accountId)) continue;
       await this.#commit(id, [{ table: "idempotency", remove: id }]);
     }
@@ -189,7 +189,7 @@ export class ErasureHandler implements ErasureCommands {
     const [account, keys, ...others] = await Promise.all([
       storage.account(accountId),
       storage.apiKeysOf(accountId),
-      ...erasures.map((erasure) => erasure.account(accountId, now)),
+      ...erasures.map((each) => each.account(accountId, now)),
     ]);
     return [
       ...(account === null ? [] : [{ table: "accounts" as const, id: accountId, set: { name: "" } }]),
@@ -206,7 +206,7 @@ export class ErasureHandler implements ErasureCommands {
     const { storage, erasures } = this.#parts;
     const [notices, ...others] = await Promise.all([
       storage.notices(id),
-      ...erasures.map((erasure) => erasure.transaction(id)),
+      ...erasures.map((each) => each.transaction(id)),
     ]);
     return [
       { table: "transactions", id, set: { reference: null, requestHash: "" } },

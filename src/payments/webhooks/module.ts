@@ -6,5 +6,6 @@ import type { WebhookStorage, WebhookTables } from "./webhook-storage.ts";
 
 export const webhooks: WayModule<never, WebhookStorage, WebhookTables, WebhookOptions> = {
   name: "webhooks",
+  owns: ["examples/demo/", "examples/init/templates/payments/", "examples/shop/", "examples/swap-provider/"],
   open: openWebhooks,
 };
