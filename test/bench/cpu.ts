@@ -1,5 +1,5 @@
 /** What a small workflow, its promises and a send compute, each as a ratio to its rows by hand in the same run: for CI. */
-// modules: private
+// modules: private, webhooks
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

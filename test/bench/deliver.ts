@@ -1,4 +1,5 @@
 /** Durable webhook deliveries over TLS, beside bare undici that posts the same bodies on kept connections. */
+// modules: webhooks
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

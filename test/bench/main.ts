@@ -1,5 +1,5 @@
 /** `npm run bench [-- NAME …]`: measures the figures of test/bench/README.md, each beside a reference in the same run. */
-// modules: private
+// modules: private, webhooks
 import { parseArgs } from "node:util";
 import { benchCpu } from "./cpu.ts";
 import { benchDeliver } from "./deliver.ts";

@@ -1,5 +1,5 @@
 /** What a private send asks of the chain, alone and among many; and how long it takes. */
-// modules: private
+// modules: private, webhooks
 import { median, report } from "./figures.ts";
 import { serviceWorld, type ServiceWorld } from "./service-world.ts";
 

@@ -1,4 +1,5 @@
 /** What is there costs nothing: what is asked beside a thousand finished orders, and beside many more. */
+// modules: webhooks
 import BetterSqlite from "better-sqlite3";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 /** Complete wallet sends over HTTP, verification included: how many a second, and what they compute and ask of the chain. */
-// modules: private
+// modules: private, webhooks
 import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { postgresPrograms, startPostgres } from "../kit/postgres-server.ts";

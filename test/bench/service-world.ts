@@ -1,5 +1,5 @@
 /** A service behind HTTP, with chain and client in a process of their own, and each call of a node counted. */
-// modules: private
+// modules: private, webhooks
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

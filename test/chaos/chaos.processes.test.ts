@@ -1,5 +1,5 @@
 /** E5, E10, E11: the service is killed again and again under load, while chain and database fail, and loses nothing. */
-// modules: private
+// modules: private, webhooks
 import { expect, test } from "vitest";
 import { seedOfRun } from "../kit/seed.ts";
 import { byDepth, drawn, EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";

@@ -1,4 +1,4 @@
-// modules: private
+// modules: private, webhooks
 /**
  * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
  * while the chain fails, turns the clocks until every deposit address has closed, and judges what is left. `--form each-second`

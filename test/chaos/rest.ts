@@ -1,5 +1,5 @@
 /** Waiting until every order is final, every notice delivered and nothing due. */
-// modules: private
+// modules: private, webhooks
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";

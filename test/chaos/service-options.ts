@@ -1,4 +1,5 @@
 /** The service as all processes of a chaos run have it, the one who judges included. */
+// modules: webhooks
 import { SOL_MINT } from "../../src/core/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { fixedPrices } from "../../src/payments/frame/prices/prices.ts";

@@ -2,7 +2,7 @@
  * The months after a run in a few minutes: all clocks, the chain's too, are turned on and on until every deposit address
  * has closed, while the services that settle and sweep them are killed and the chain fails.
  */
-// modules: private
+// modules: private, webhooks
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { allOrders } from "./all-orders.ts";

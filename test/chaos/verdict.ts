@@ -1,5 +1,5 @@
 /** What must be true after a chaos run, by the database, by the chain's own books, and by what customers were told. */
-// modules: private
+// modules: private, webhooks
 import { STATUS_EVENTS } from "../../machines/notice-events.ts";
 import pRetry from "p-retry";
 import type { Address } from "../../src/core/address.ts";

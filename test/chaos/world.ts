@@ -1,5 +1,5 @@
 /** One chaos run: services that are killed again and again, a chain that fails, customers who pay all the while. */
-// modules: private
+// modules: private, webhooks
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

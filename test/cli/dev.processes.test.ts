@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import bs58 from "bs58";
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from "@solana/web3.js";
 import { afterAll, describe, expect, test as vitestTest } from "vitest";
-import { verifyServiceSignature } from "paystate";
+import { verifyServiceSignature } from "paystate"; // modules: webhooks
 import { answerWith, type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { leaveNothing, newDataFolder, startCommand } from "./command.ts";
 import { balances, call, connection, DevHome, type DevSession, send, untilFinal } from "./dev-session.ts";
@@ -124,6 +124,7 @@ async function expectTheSameAfter(home: DevHome, signal: "SIGINT" | "SIGKILL"): 
 test("after Ctrl-C and a restart the line is the same and the chain goes on where it was", ({ home }) =>
   expectTheSameAfter(home, "SIGINT"));
 
+// modules: webhooks
 test("a payment reaches its receiver, and webhooks a loopback receiver trusted by NODE_EXTRA_CA_CERTS", async ({
   home,
   receiver,

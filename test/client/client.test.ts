@@ -23,6 +23,7 @@ describe.each([
   });
   afterAll(() => world.close());
 
+  // modules: webhooks
   test("a send is quoted, signed, taken, awaited to its end and listed", async () => {
     const transactionId = await world.pay();
     const ended = await world.finalizing(world.client.waitFor(transactionId, "completed"));
@@ -84,6 +85,7 @@ describe.each([
     expect(await refusal(early.next())).toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
+  // modules: webhooks
   test("what needs no key, and what takes neither body nor query, is asked as well", async () => {
     expect((await world.client.getOpenApi()).openapi).toMatch(/^3\.1/);
     expect(await world.client.getDocs()).toContain("<html");

@@ -185,6 +185,7 @@ test("a page of somebody else's server is no refusal, and is not asked for again
   expect(asked).toHaveLength(1);
 });
 
+// modules: webhooks
 test.each([
   ["has more after the same element for ever", { data: [{ eventId: "evt_1" }], hasMore: true }, 2],
   ["has more and is empty", { data: [], hasMore: true }, 1],
@@ -248,6 +249,7 @@ test.each([
   expect(asked).toEqual([]);
 });
 
+// modules: webhooks
 test("an id is one part of the path, with any characters", async () => {
   const { client, asked, outcome } = clientOf(() => Response.json({}));
   await outcome(client.redeliver("wh/../../v1/account?", "dlv #1"));

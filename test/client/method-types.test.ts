@@ -2,6 +2,7 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { createClient, type PaymentClient } from "paystate/client";
 
+// modules: webhooks
 /** Calls that are compiled and never made. */
 async function calls(client: PaymentClient): Promise<void> {
   // @ts-expect-error -- there is no such status

@@ -2,6 +2,7 @@
  * Writes the lives that the tests replay, for versions of charts that have no file yet: `npx tsx test/corpus/write.ts`. To
  * be run once for each new version, before it is released; the files of older versions are never written again.
  */
+// modules: webhooks
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { privateFixture } from "../kit/private-fixture.ts";

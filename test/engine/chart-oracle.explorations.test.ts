@@ -11,7 +11,8 @@ import {
   type EventObject,
 } from "xstate";
 import { describe, expect, test } from "vitest";
-import { walletTransfer, webhookDelivery } from "paystate/machines";
+import { walletTransfer } from "paystate/machines";
+import { webhookDelivery } from "paystate/machines"; // modules: webhooks
 import { openChart } from "../../src/workflow/xstate/open-chart.ts";
 import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/workflow/chart.ts";
 import { runsOf } from "../kit/thorough.ts";
@@ -153,6 +154,7 @@ const subjects: readonly Subject[] = [
       { type: "EXPIRED" },
     ],
   },
+  // modules: webhooks
   ...[null, "d0"].map((follows) => ({
     machine: webhookDelivery,
     input: {

@@ -56,7 +56,7 @@ const NO_LIMITS = {
   quotes: PLENTY,
   quoteParties: PLENTY,
   creates: PLENTY,
-  webhookTests: PLENTY,
+  webhookTests: PLENTY, // modules: webhooks
   failedAuthentications: 1_000_000,
   documents: 1_000_000,
 };
@@ -69,7 +69,7 @@ export async function contractWorld(): Promise<ContractWorld> {
       prices: pricesOf(market),
       screen: async (address: string) => (address === UNSERVED ? "refused" : "ok"),
     },
-    options: { webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: receiver.ca } },
+    options: receiver.options,
   });
   const { service, clock, chain } = world;
   const handlerWith: ContractWorld["handlerWith"] = (options) =>
@@ -89,11 +89,12 @@ export async function contractWorld(): Promise<ContractWorld> {
     chain.advance(2);
     const caller = await world.caller(tier);
     const { key } = await service.issueKey({ accountId: caller.accountId, environment: "test" });
-    const events = ["transaction.pending", "transaction.completed"];
+    const events = ["transaction.pending", "transaction.completed"]; // modules: webhooks
+    // modules: webhooks
     const { body: hook } = await service.registerWebhook(caller, { url: receiver.url, events });
     const sent = await world.send(caller, { from: sender, to: recipient.address, amount: "1" });
     await world.finalize();
-    const [delivery] = (await service.deliveries(caller, hook.webhookId, {})).data;
+    const [delivery] = (await service.deliveries(caller, hook.webhookId, {})).data; // modules: webhooks
     chain.advance(2);
     const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "25" };
     const { body: quote } = await service.createQuote(caller, {
@@ -110,8 +111,8 @@ export async function contractWorld(): Promise<ContractWorld> {
       ["{quoteId}", quote.quoteId],
       // Final: a look that waits for another status would never end on a clock that stands still.
       ["{transactionId}", sent.transactionId],
-      ["{webhookId}", hook.webhookId],
-      ["{deliveryId}", delivery?.deliveryId ?? "dlv_0"],
+      ["{webhookId}", hook.webhookId], // modules: webhooks
+      ["{deliveryId}", delivery?.deliveryId ?? "dlv_0"], // modules: webhooks
       ["{address}", sender.address],
     ]);
     const inPrivate = new Map(named);

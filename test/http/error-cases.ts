@@ -50,7 +50,13 @@ export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
   },
   RATE_LIMIT_EXCEEDED: async (asking) => {
     const { world, endpoint } = asking;
-    const limits = { reads: ONE, quotes: ONE, creates: ONE, webhookTests: ONE, documents: 1 };
+    const limits = {
+      reads: ONE,
+      quotes: ONE,
+      creates: ONE,
+      webhookTests: ONE, // modules: webhooks
+      documents: 1,
+    };
     const handler = world.handlerWith({ limits, clientAddress: () => "203.0.113.7" });
     const tenant = await world.tenant("free");
     const isCounted = endpoint.scope !== "none" && isDurable(endpoint.limit);
@@ -224,10 +230,11 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
     await payments.service.settled();
     return send(asking, cancelOf(asking, sent.transactionId));
   },
+  // modules: webhooks
   "registerWebhook WEBHOOK_LIMIT_EXCEEDED": async (asking) => {
     const free = { ...asking, tenant: await asking.world.tenant("free") };
     for (let more = 2; more > 0; more--) await send(free, draftOf(free));
     return send(free, draftOf(free));
   },
-  "testWebhook INVALID_EVENTS": (asking) => send(asking, fields(asking, { event: "x" })),
+  "testWebhook INVALID_EVENTS": (asking) => send(asking, fields(asking, { event: "x" })), // modules: webhooks
 };

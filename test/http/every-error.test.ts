@@ -50,6 +50,7 @@ test.for(ENDPOINTS)(
   },
 );
 
+// modules: webhooks
 test("every code of the table is declared by an endpoint, or told where there is none", () => {
   const declared = new Set(ENDPOINTS.flatMap((endpoint) => errorsOf(endpoint)));
   const codes = Object.keys(ERRORS) as readonly ErrorCode[];

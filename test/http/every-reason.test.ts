@@ -28,6 +28,7 @@ test.for(CASES)("$code tells $reason", async ({ code, reason, operationId, refus
   expect(judge.problemsOf(answer)).toEqual([]);
 });
 
+// modules: webhooks
 test("no code has reasons that no request stands for", () => {
   const withReasons = Object.entries(ERRORS).filter(([, { details }]) =>
     Object.values<z.ZodType>(details.shape).some(

@@ -33,13 +33,17 @@ const test = vitestTest
   .extend("world", { scope: "file" }, async ({ receiver }, { onCleanup }) => {
     const [memory] = adapters;
     if (memory === undefined) throw new Error("there is an adapter");
-    const webhooks = { allowAddress: () => true, ca: receiver.ca };
-    const world = await racesWorld(memory, { options: { webhooks } });
+    const world = await racesWorld(memory, { options: receiver.options });
     onCleanup(() => world.close());
     return world;
   })
   .extend("scene", { scope: "file" }, async ({ world, receiver }): Promise<Scene> => {
-    const limits = { reads: NO_LIMITS, quotes: NO_LIMITS, creates: NO_LIMITS, webhookTests: NO_LIMITS };
+    const limits = {
+      reads: NO_LIMITS,
+      quotes: NO_LIMITS,
+      creates: NO_LIMITS,
+      webhookTests: NO_LIMITS, // modules: webhooks
+    };
     const handler = createHttpHandler({ service: world.service, clock: world.clock, limits });
     const strange = await issue({ world }, await world.caller("enterprise"));
     return { world, handler, receiver, own: "", strange, quotesAsked: [] };
@@ -104,15 +108,18 @@ const transactionsMade = async (scene: Scene): Promise<number> => {
   const page = { below: null, limit: 1_000 };
   return (await world.database.transactionsOf(world.customer().accountId, null, page)).length;
 };
+// modules: webhooks
 const webhooksMade = async (scene: Scene): Promise<number> =>
   (await scene.world.database.webhooks(scene.world.customer().accountId)).length;
 
+// modules: webhooks
 async function webhookId(scene: Scene): Promise<string> {
   const { world } = scene;
   const { body } = await world.service.registerWebhook(world.customer(), registration(scene));
   return body.webhookId;
 }
 
+// modules: webhooks
 const registration = (scene: Scene): { url: string; events: string[] } => ({
   url: scene.receiver.url,
   events: ["transaction.completed"],
@@ -159,6 +166,7 @@ const KINDS: readonly Kind[] = [
       return { path: `/v1/quotes/${quoteId}/refresh`, body: null, otherBody: "{}" };
     },
   },
+  // modules: webhooks
   {
     name: "a webhook",
     status: 201,
@@ -170,6 +178,7 @@ const KINDS: readonly Kind[] = [
       otherBody: JSON.stringify({ ...registration(scene), events: ["transaction.failed"] }),
     }),
   },
+  // modules: webhooks
   {
     name: "a webhook's test",
     status: 200,
@@ -181,6 +190,7 @@ const KINDS: readonly Kind[] = [
       otherBody: '{"event":"transaction.failed"}',
     }),
   },
+  // modules: webhooks
   {
     name: "a webhook's recovery",
     status: 200,
@@ -195,7 +205,11 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Other paths that take a POST; none of them grants the body of another one. */
-const PATHS = ["/v1/transactions", "/v1/quotes", "/v1/webhooks"];
+const PATHS = [
+  "/v1/transactions",
+  "/v1/quotes",
+  "/v1/webhooks", // modules: webhooks
+];
 
 describe.each(KINDS)("$name", ({ status, prepare, made, stranger }) => {
   test("E1, E2: is granted once under its key, answered byte for byte, and another body is refused", async ({
@@ -261,6 +275,7 @@ describe.each(KINDS)("$name", ({ status, prepare, made, stranger }) => {
   });
 });
 
+// modules: webhooks
 test("one key refreshes each of two quotes, and tries out each of two webhooks", async ({ scene }) => {
   const { world } = scene;
   await begin(scene);

@@ -71,6 +71,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
     },
   );
 
+  // modules: webhooks
   wayTest("limits are per account, not per key, and each tier and group has its own", async ({ http }) => {
     const client = await http.client({ tier: "pro" });
     const { caller } = client;
@@ -93,6 +94,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
     expect([again.status, again.headers.get("ratelimit")?.slice(0, 14)]).toEqual([201, '"creates";r=1;']);
   });
 
+  // modules: webhooks
   wayTest(
     "H26: a replay is answered with a full window, ten times as often as the limit, and says how the account stands",
     async ({ http }) => {
@@ -124,6 +126,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
     },
   );
 
+  // modules: webhooks
   wayTest(
     "H26: the window of replays is an account's own, and another body under the key is no replay",
     async ({ http }) => {

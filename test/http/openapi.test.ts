@@ -50,8 +50,7 @@ const test = vitestTest
     return receiver;
   })
   .extend("world", { scope: "file" }, async ({ receiver }, { onCleanup }) => {
-    const webhooks = { allowAddress: () => true, ca: receiver.ca };
-    const world = await swapFixture({ options: { webhooks } });
+    const world = await swapFixture({ options: receiver.options });
     onCleanup(() => world.close());
     return world;
   })
@@ -135,6 +134,7 @@ test("every endpoint is described with its scope, and no other", ({ scene }) => 
   expect(document.openapi).toBe("3.1.0");
 });
 
+// modules: webhooks
 test("every error code that an endpoint can answer with is somewhere, under its own status", ({ scene }) => {
   const { document } = scene;
   const all = JSON.stringify(document.components);
@@ -243,6 +243,7 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
   });
 });
 
+// modules: webhooks
 test("what changes a webhook, tries it out and sends again answers what is described", async ({ scene }) => {
   const { receiver, alice, bob } = scene;
   const url = receiver.url;
@@ -327,7 +328,9 @@ test("the parameters of queries are described as they are checked", ({ scene }) 
     required: false,
     schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
   });
+  // modules: webhooks
   const again = document.paths["/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver"]?.["post"];
+  // modules: webhooks
   expect(again?.parameters?.map((each) => [each.name, each.in, each.required])).toEqual([
     ["webhookId", "path", true],
     ["deliveryId", "path", true],
@@ -340,8 +343,11 @@ test("the other endpoints answer what is described", async ({ scene }) => {
   await asked(scene, "GET", "/v1/tokens", "/v1/tokens");
   await asked(scene, "GET", `/v1/balances/${alice.address}`, "/v1/balances/{address}");
   await asked(scene, "GET", "/v1/balances/nobody", "/v1/balances/{address}");
+  // modules: webhooks
   await asked(scene, "GET", "/v1/webhooks", "/v1/webhooks");
+  // modules: webhooks
   await asked(scene, "DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{webhookId}");
+  // modules: webhooks
   await asked(scene, "POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
   await asked(scene, "GET", "/v1/transactions/tx_0", "/v1/transactions/{transactionId}");
 });

@@ -140,8 +140,10 @@ const INVALID_RECIPIENT: ByReason<OwnReasonOf<"INVALID_RECIPIENT", Looked | "not
   not_sender: (asking) => send(asking, fields(asking, { type: "swap" })),
 };
 
+// modules: webhooks
 const at = (asking: Asking, url: string): Promise<JudgedAnswer> => send(asking, fields(asking, { url }));
 
+// modules: webhooks
 const INVALID_URL: ByReason<ReasonOf<"INVALID_URL">> = {
   unparseable: (asking) => at(asking, "https://["),
   not_https: (asking) => at(asking, "http://shop.example/"),
@@ -284,7 +286,7 @@ export const REASONS: Readonly<Record<string, RefusedFor>> = {
     },
   },
   INVALID_SIGNATURE: { operationId: "createTransaction", cases: INVALID_SIGNATURE },
-  INVALID_URL: { operationId: "registerWebhook", cases: INVALID_URL },
+  INVALID_URL: { operationId: "registerWebhook", cases: INVALID_URL }, // modules: webhooks
   ALREADY_PROCESSED: {
     operationId: "cancelTransaction",
     cases: {

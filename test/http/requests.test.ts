@@ -80,6 +80,7 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (
     expect(String(long.details["path"]).length).toBe(256);
   });
 
+  // modules: webhooks
   test("405: a known path names the methods it takes; HEAD is GET without a body; OPTIONS lists them", async () => {
     const client = await http.client();
     const refused = await client.request("/v1/webhooks", { method: "PATCH" });

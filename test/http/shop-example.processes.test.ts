@@ -1,4 +1,5 @@
 /** The example of a shop in a real browser, with all that it needs run as a reader would run it, and killed on the way. */
+// modules: webhooks
 import { join } from "node:path";
 import { Keypair, VersionedTransaction } from "@solana/web3.js";
 import type { Browser, Page } from "playwright-core";

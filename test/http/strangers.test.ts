@@ -1,4 +1,5 @@
 /** Two tenants swapped on every route and every id: nothing crosses, and nothing changes. */
+// modules: webhooks
 import { expect, test as vitestTest } from "vitest";
 import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";

@@ -1,4 +1,5 @@
 /** Trying a webhook out over HTTP. */
+// modules: webhooks
 import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { NOTICE_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";

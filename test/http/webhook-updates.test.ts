@@ -1,4 +1,5 @@
 /** Changing a webhook over HTTP. */
+// modules: webhooks
 import { describe, expect } from "vitest";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { sampled } from "../kit/thorough.ts";

@@ -1,4 +1,5 @@
 /** Webhooks, cancellations and who may see what over HTTP, through every way into the handler. */
+// modules: webhooks
 import { describe, expect } from "vitest";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { sampled } from "../kit/thorough.ts";

@@ -52,6 +52,7 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
     };
   };
 
+  // modules: webhooks
   test("a wallet send and its failing webhook", { timeout: BROWSER_TEST_MS }, async ({ open }) => {
     const world = await open({ webhooks: { ca: receiver.ca, allowAddress: (ip) => ip === "127.0.0.1" } });
     const { customer, bob, service } = world;

@@ -1,4 +1,5 @@
 /** A webhook that does not take its deliveries: it needs attention from the first failed attempt on. */
+// modules: webhooks
 import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { answerWith } from "../kit/https-receiver.ts";

@@ -1,4 +1,5 @@
 /** A test notice is sent from a webhook's page: asked before, in the audit log, the receiver's answer shown. */
+// modules: webhooks
 import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { answerWith } from "../kit/https-receiver.ts";

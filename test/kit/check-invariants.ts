@@ -9,6 +9,7 @@ import { ADDED_ROWS } from "../../src/workflow/added-fields.ts";
 import { withoutAdditions } from "../../src/workflow/step-additions.ts";
 import { withChildren } from "../../src/workflow/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
+import { WAY_MODULES } from "../../src/payments/modules.ts";
 import type { PaymentStorage, PaymentTables } from "../../src/payments/payment-storage.ts";
 import { derivedId } from "../../src/payments/frame/ids.ts";
 import type { StorageLog } from "./record-storage.ts";
@@ -244,10 +245,14 @@ function isAnnounced(
   return notice === undefined || armed.has(`announced with ${stamp}: ${derivedId("evt", instance, notice)}`);
 }
 
+/** A notice has its body with its deliveries; without webhooks it has neither. */
+const isWhole = ({ body }: PaymentTables["notices"]): boolean =>
+  body !== null || WAY_MODULES.every(({ name }) => name !== "webhooks");
+
 /** What a commit announces with its steps. */
 function announcedIn({ history = [], writes = [] }: Commit<PaymentTables>): readonly string[] {
   const notices = writes.flatMap((write) =>
-    write.table === "announcements" && "insert" in write ? [write.insert.id] : [],
+    write.table === "notices" && "insert" in write && isWhole(write.insert) ? [write.insert.id] : [],
   );
   return history.flatMap(({ stamp }) => notices.map((notice) => `announced with ${stamp}: ${notice}`));
 }

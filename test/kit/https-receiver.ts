@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { type LoopbackCertificate, sharedCertificate } from "./loopback-certificate.ts";
 
 /** One request as it arrived. */
@@ -26,6 +27,8 @@ export interface HttpsReceiver {
   readonly port: number;
   /** The authority to trust, in PEM. */
   readonly ca: string;
+  /** Options of a service that delivers to it. */
+  readonly options: Partial<PaymentServiceOptions>;
   /** Everything received so far, in order of arrival. */
   readonly requests: readonly ReceivedRequest[];
   /** TCP connections ever accepted, also those that never spoke TLS. */
@@ -96,6 +99,9 @@ export async function startHttpsReceiver(options: HttpsReceiverOptions = {}): Pr
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}/hook`,
     port,
     ca: certificate.ca,
+    options: {
+      webhooks: { allowAddress: () => true, ca: certificate.ca }, // modules: webhooks
+    },
     requests,
     connections: () => connections,
     openConnections: () => sockets.size,

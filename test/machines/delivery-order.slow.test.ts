@@ -1,4 +1,5 @@
 /** Three deliveries of one transaction to one webhook, in every order in which their work can be done. */
+// modules: webhooks
 import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { expect, test } from "vitest";
 import { webhookDelivery } from "paystate/machines";

@@ -1,4 +1,5 @@
 /** The chart of one delivery, pure: its whole table, six attempts and no seventh, and pauses from start to start. */
+// modules: webhooks
 import fc from "fast-check";
 import { getShortestPaths } from "xstate/graph";
 import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";

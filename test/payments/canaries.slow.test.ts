@@ -1,4 +1,5 @@
 /** H13: secrets planted everywhere, and then looked for wherever something is kept, told or sent. */
+// modules: webhooks
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

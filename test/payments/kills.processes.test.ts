@@ -1,4 +1,5 @@
 /** E5, E10: service and chain, each a process of its own, are killed (SIGKILL) again and again under load. */
+// modules: webhooks
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /** A service that moves from a file to PostgreSQL in the middle of its payments: each is paid once, and nothing is forgotten. */
-// modules: private
+// modules: private, webhooks
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 /** What a send costs its database. */
+// modules: webhooks
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

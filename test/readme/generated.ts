@@ -53,9 +53,17 @@ const table =
   (mark: string, rowsFrom: (present: readonly Row[]) => readonly Row[]): Part =>
   (page) => {
     const { rows, before, behind } = tableIn(page, mark);
-    const lines = rowsFrom(rows).map((cells) => `| ${cells.join(" | ")} |\n`);
+    const marks = new Map(rows.map((cells) => [cells[0], MARK.exec(cells.at(-1) ?? "")?.[0]]));
+    const lines = rowsFrom(rows).map((cells) => {
+      const mark = marks.get(cells[0]);
+      const isKept = mark === undefined || cells.at(-1)?.includes(mark) === true;
+      return `| ${cells.join(" | ")}${isKept ? "" : ` ${mark}`} |\n`;
+    });
     return `${before}${lines.join("")}${behind}`;
   };
+
+/** What a row goes with stays in its last cell. */
+const MARK = /<!-- modules: [^>]+ -->/;
 
 const code = (word: string): string => `\`${word}\``;
 
@@ -114,7 +122,10 @@ const PARTS: Readonly<Record<string, readonly Part[]>> = {
     diagrams(async () => (await drawMachines([], "mermaid")).split("\n\n").map((chart) => `${chart}\n`)),
   ],
   "machines/wallet-transfer.svg": [async () => `${await drawMachines(["wallet-transfer"], "svg")}\n`],
-  "src/http/README.md": [table("## Limits", limits), table("## Webhooks", () => events)],
+  "src/http/README.md": [
+    table("## Limits", limits),
+    table("## Webhooks", () => events), // modules: webhooks
+  ],
   "src/solana/facts.md": [table("## Every read", () => reads)],
   "src/payments/operator/README.md": [table("### Instruments", () => instruments)],
 };

@@ -266,6 +266,7 @@ test("metrics are served to Prometheus on a port of their own", async () => {
   }
 });
 
+// modules: webhooks
 test("a receiver's checks tell genuine deliveries from forged ones", async () => {
   const { isGenuine, verified } = (await import(join(folder, "verify.ts"))) as {
     isGenuine: (body: string, headers: Record<string, string>, secret: string) => boolean;

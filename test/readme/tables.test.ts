@@ -36,6 +36,7 @@ test.each([
   expect(listed.toSorted()).toEqual([...fieldsOf(file, name), ...(OF_MODULES[factory] ?? [])].toSorted());
 });
 
+// modules: webhooks
 test("the page of the service lists all options of webhooks", () => {
   const listed = tableOf("src/service/README.md", "**`webhooks`**").flatMap(([name]) => codeIn(name));
   const options = paymentServiceOptions.shape.webhooks.unwrap().shape;

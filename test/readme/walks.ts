@@ -1,5 +1,5 @@
 /** The walks whose length `npm run way` tells: payments and a delivery over one SQLite file, and the engine alone. */
-// modules: private
+// modules: private, webhooks
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /** The length of a walk, in files and named functions, room by room; then its files: `npm run way -- send`. */
-// modules: private
+// modules: private, webhooks
 import { FunctionCount } from "./function-count.ts";
 
 /** Rooms whose figures are added up. */

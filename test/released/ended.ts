@@ -1,5 +1,5 @@
 /** Orders that have ended, and deliveries, each in another way. */
-// modules: private
+// modules: private, webhooks
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { lyingAbout } from "../kit/odd-endpoints.ts";
 import type { SwapFixture } from "../kit/swap-fixture.ts";

@@ -1,4 +1,5 @@
 /** The states of the charts in which something may rest for a while: the database of a version has something in each. */
+// modules: webhooks
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { order } from "../../machines/order.ts";
 import { transfer } from "../../machines/transfer.ts";

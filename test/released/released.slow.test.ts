@@ -1,5 +1,5 @@
 /** What released versions have left goes on under the present one: opened, migrated, and every order brought to its end. */
-// modules: private
+// modules: private, webhooks
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -3,7 +3,7 @@
  * have none yet: `npx tsx test/released/write.ts`. To be run once for each version, before it is released; what older ones
  * have left is never written again. It needs PostgreSQL's programs.
  */
-// modules: private
+// modules: private, webhooks
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

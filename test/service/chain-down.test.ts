@@ -69,6 +69,7 @@ async function stateOf({ world, taken }: Scene): Promise<unknown> {
 }
 
 const open = { broadcastDelayMs: DELAY_MS };
+// modules: webhooks
 const hooks = () => ({ webhooks: { ca: receiver.ca, allowAddress: (ip: string) => ip === "127.0.0.1" } });
 
 describe("E10: the chain is silent at the start", () => {
@@ -153,12 +154,14 @@ describe("E10: the chain is silent at the start", () => {
     expect(await ask("GET", `/balances/${alice.address}`)).toEqual(refused);
     // What is wrong with a request is told all the same, and what the database knows is answered.
     expect(await ask("POST", "/transactions", {})).toEqual([400, "VALIDATION_ERROR"]);
+    // modules: webhooks
     for (const path of ["/transactions", "/events", "/webhooks", "/tokens", `/quotes/${quote.quoteId}`]) {
       expect(await ask("GET", path)).toEqual([200, undefined]);
     }
     await late.stop();
   });
 
+  // modules: webhooks
   test("webhooks are registered, and deliveries that wait are made", async ({ open: opened }) => {
     const world = await opened({ ...hooks() });
     const caller = await world.caller();

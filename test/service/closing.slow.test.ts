@@ -1,4 +1,5 @@
 /** A service that is closed in the middle of its work: nothing of it asks the storage any more, and nothing is lost. */
+// modules: webhooks
 import { describe, expect, test } from "vitest";
 import { inspectorHandler } from "../../src/http/create-inspector.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -202,6 +202,7 @@ describe("M13: prices that never move", () => {
   });
 });
 
+// modules: webhooks
 test("H32: receivers without TLS are refused on mainnet, and taken elsewhere", async ({ world }) => {
   const webhooks = { allowLoopbackHttp: true };
   expect(await refusalOf(world, { ledger: onMainnet(world.ledger), webhooks })).toMatch(

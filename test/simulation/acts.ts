@@ -1,4 +1,5 @@
 /** The acts that flows are made of. */
+// modules: webhooks
 import { isPaymentError } from "../../src/errors/errors.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Act, End, Stage } from "./flow.ts";

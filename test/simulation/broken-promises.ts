@@ -1,5 +1,5 @@
 /** What is promised of every payment at every moment, checked over a world that has come to rest. */
-// modules: private
+// modules: private, webhooks
 import { brokenInvariants } from "../kit/check-invariants.ts";
 import { STATUS_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";

@@ -1,5 +1,5 @@
 /** W11–W14: a cancellation in every state of a transaction is killed at every call it makes. */
-// modules: private
+// modules: private, webhooks
 import type { NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";
 import { AMOUNT_UNITS, cancel, failToCancel, post, slots, time, untilRest } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";

@@ -1,5 +1,5 @@
 /** H7, I11: a delivery is killed at every call, its attempts included: duplicates are allowed, losses are not. */
-// modules: private
+// modules: private, webhooks
 import type { NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";
 import { answerWith, cutConnection } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, post, slots, time } from "./acts.ts";

@@ -1,5 +1,5 @@
 /** The enumerator itself: a storage whose commits can be torn apart does not get past it. */
-// modules: private
+// modules: private, webhooks
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { adapters } from "../kit/adapters.ts";

@@ -1,5 +1,5 @@
 /** The enumerator: lives a flow once to count its calls, then once more for each of them, killed before and after it. */
-// modules: private
+// modules: private, webhooks
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";

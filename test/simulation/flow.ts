@@ -1,4 +1,5 @@
 /** Flows as data: what happens to a payment service, act by act, and how it may end. */
+// modules: webhooks
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";
 import type { TransactionStatus } from "../../src/payments/frame/tables/orders.ts";

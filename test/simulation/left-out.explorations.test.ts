@@ -1,5 +1,5 @@
 /** M7, E5: the process of a private order dies at any call while a payee is left out; each payee is paid once. */
-// modules: private
+// modules: private, webhooks
 import { slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath, type Plan } from "./every-death.ts";
 import type { End, Flow } from "./flow.ts";

@@ -1,5 +1,5 @@
 /** What is promised of money that the service itself moves, by the chain's own books in a world that has come to rest. */
-// modules: private
+// modules: private, webhooks
 import { SOL_MINT } from "../../src/core/address.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { booksOf as booksOfOrder, type OrderBooks } from "../../src/payments/private/order-books.ts";

@@ -1,5 +1,5 @@
 /** What customers do with private orders and swaps, and what becomes of their payees meanwhile. */
-// modules: private
+// modules: private, webhooks
 import type { Address } from "../../src/core/address.ts";
 import { formatAmount } from "../../src/core/amount.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";

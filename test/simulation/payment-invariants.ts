@@ -1,4 +1,5 @@
 /** The invariants I10 and I11, which a database tells by itself: statuses only move forward, retries keep their pace. */
+// modules: webhooks
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import type { TransactionStatus } from "../../src/payments/frame/tables/orders.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";

@@ -1,5 +1,5 @@
 /** E5, E12: the process of a private order is killed at every call; everybody is paid once and gets back the rest once. */
-// modules: private
+// modules: private, webhooks
 import { cancel, slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

@@ -1,5 +1,5 @@
 /** E5, E11: the process of a send is killed at every single call it makes, before and after; the end is the same every time. */
-// modules: private
+// modules: private, webhooks
 import { COMPLETED, post, slots, time, tryToCancel } from "./acts.ts";
 import { KILLED_ONCE, TAKEN_OVER, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

@@ -1,5 +1,5 @@
 /** E5: a service starts with work of every kind left behind, and is killed at every call of its start, again and again. */
-// modules: private
+// modules: private, webhooks
 import type { NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, cancel, post, slots, time } from "./acts.ts";

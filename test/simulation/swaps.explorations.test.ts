@@ -1,5 +1,5 @@
 /** E5, W20: the process of a swap is killed at every call, in both modes; both legs move once. */
-// modules: private
+// modules: private, webhooks
 import { slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";

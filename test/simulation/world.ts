@@ -1,4 +1,5 @@
 /** What outlives every process of a simulated life: a chain, a database, a receiver, and the client's own notes. */
+// modules: webhooks
 import { createHash } from "node:crypto";
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";

@@ -2,6 +2,7 @@
  * Fills a database with copies of finished orders, set by set: a statement for each row of an order writes that row of
  * thousands of copies. A copy has ids, signatures and hashes of its own, and lies a minute before the next one.
  */
+// modules: webhooks
 import Database from "better-sqlite3";
 import pg from "pg";
 import type { Field } from "../../storage/row.ts";

@@ -85,11 +85,13 @@ const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
       insert: hit(`h${id}`, at),
       atMost: { count, since },
     })),
+  // modules: webhooks
   fc.record({ id: number(9), count: number(3) }).map(({ id, count }) => ({
     table: "webhooks" as const,
     insert: webhookOf(`w${id}`, { createdAt: id }),
     atMost: { count },
   })),
+  // modules: webhooks
   fc
     .record({ id: number(9), deletedAt: fc.option(number(9)), expectedVersion: number(3) })
     .map(({ id, deletedAt, expectedVersion }) => ({
@@ -111,6 +113,7 @@ const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
       insert: { id: `v${id}`, scope: "s", at, amount },
       atMost: { total: total === 0 ? null : BigInt(total), since },
     })),
+  // modules: webhooks
   fc
     .record({ id: number(9), expectVersion: number(3) })
     .map(({ id, expectVersion }) => ({ table: "webhooks" as const, id: `w${id}`, expectVersion })),
@@ -417,7 +420,7 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
     workflows.flatMap((workflow) => QUEUES.map((queue) => storage.nextDue([workflow], [queue]))),
   ),
   facts: await Promise.all(["f", "g", "h"].map((id) => storage.fact(id))),
-  webhooks: await storage.webhooks("a"),
+  webhooks: await storage.webhooks("a"), // modules: webhooks
   window: await storage.limitWindow("a", "requests", -1),
   volume: await storage.volume("s", -1),
 });

@@ -2,6 +2,7 @@
  * Orders that were really carried out, row by row: what a filled database holds copies of. The rows are found by the
  * declared tables, so a changed schema changes what is copied.
  */
+// modules: webhooks
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { engineTables } from "../../storage/engine-tables.ts";

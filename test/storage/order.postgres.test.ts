@@ -7,6 +7,7 @@ import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-databas
 import { postgresStorage } from "../kit/storages.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 
+// modules: webhooks
 const event = (id: string, accountId: string): PaymentWrite => ({
   table: "announcements",
   insert: { id, accountId, at: 0 },
@@ -40,6 +41,7 @@ describe.skipIf(!HAS_POSTGRES)("rows that commit late", () => {
     return { committed };
   }
 
+  // modules: webhooks
   const seen = async (accountId: string, beyond: string | null): Promise<readonly string[]> =>
     (await storages[1]?.announcements(accountId, { order: "asc", beyond, limit: 10 }))?.map(({ id }) => id) ??
     [];

@@ -83,6 +83,7 @@ listTest.runIf(HAS_POSTGRES)(
   },
 );
 
+// modules: webhooks
 listTest.runIf(HAS_POSTGRES)(
   "L2: the events of an account whose events are the oldest of many are read by its own index",
   async ({ explain, pool }) => {

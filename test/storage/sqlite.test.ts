@@ -60,12 +60,15 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
     for (const only of [null, { status: "failed" }, { reference: "x" }, { recipient: SOL_MINT }] as const) {
       await storage.transactionsOf("x", only, page);
     }
-    await storage.deliveriesTo("x", page);
+    await storage.deliveriesTo("x", page); // modules: webhooks
   }
+  // modules: webhooks
   await put(storage, { writes: [{ table: "announcements", insert: { id: "n", accountId: "x", at: 1 } }] });
+  // modules: webhooks
   for (const order of ["asc", "desc"] as const) {
     for (const beyond of [null, "n"]) await storage.announcements("x", { order, beyond, limit: 1 });
   }
+  // modules: webhooks
   await put(storage, {
     writes: [{ table: "deliveries", insert: { ...fullRows.deliveries, status: "abandoned" } }],
   });
@@ -86,12 +89,14 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
       storage.uncountedDeposits(1), // modules: private
     ],
     ...[storage.reservations("x"), storage.attempts(["x"]), storage.attemptLike("x", "y")],
-    ...[storage.idempotency("x"), storage.notice("x"), storage.notices("x"), storage.webhook("x")],
-    ...[storage.webhooks("x"), storage.deliveries("x"), storage.delivery("x"), storage.deliveryAttempts("x")],
+    ...[storage.idempotency("x"), storage.notice("x"), storage.notices("x")],
+    // modules: webhooks
+    ...[storage.webhook("x"), storage.webhooks("x"), storage.deliveries("x"), storage.delivery("x")],
+    ...[storage.deliveryAttempts("x"), storage.abandonedDeliveries(1)], // modules: webhooks
     ...[storage.limitWindow("x", "y", 1), storage.spent("x", 1), storage.volume("x", 1)],
     ...[storage.gates(["x"]), storage.gatesAfter("", 1), storage.matters(["x"]), storage.openMatters(1)],
     storage.openHolds(1), // modules: private
-    ...[storage.decision("x"), storage.abandonedDeliveries(1)],
+    storage.decision("x"),
     ...[storage.audit(null, 1), storage.audit("audit", 1)],
   ]);
 }

@@ -1,4 +1,5 @@
 /** What a finished order leaves: bytes of its rows and indexes, on a database of many. */
+// modules: webhooks
 import { join } from "node:path";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 /** One of several processes of the payment service on one database: it is killed, frozen and started again. */
+// modules: webhooks
 import { openSync, readSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

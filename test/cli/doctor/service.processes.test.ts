@@ -53,7 +53,7 @@ const diagnosis = (
   genesisHash: OURS,
   masterSecrets: [],
   endpoints,
-  egress: null,
+  egress: null, // modules: webhooks
 });
 
 const THEIRS = { genesisHash: "theirs" };

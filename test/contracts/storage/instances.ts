@@ -190,6 +190,7 @@ export const instanceCases: readonly StorageContractCase[] = [
       assert.deepEqual(await versions("k"), [20_001, 20_002]);
     },
   ),
+  // modules: webhooks
   promise("records go in and out as copies", async ({ storage }) => {
     const bytes = Uint8Array.of(1, 2, 3);
     const attempt = {

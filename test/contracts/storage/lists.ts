@@ -68,6 +68,7 @@ const transactions: readonly StorageContractCase[] = [
 ];
 
 const others: readonly StorageContractCase[] = [
+  // modules: webhooks
   promise(
     "a list of events grows at its end only, whatever the times say, and is read both ways",
     async ({ storage, other }) => {

@@ -43,6 +43,7 @@ export const putCases: readonly StorageContractCase[] = [
     await put(storage, { writes: [putOf("a", "last")] });
     assert.equal(await other.fact("a"), "last");
   }),
+  // modules: webhooks
   promise(
     "nothing is put into a table whose rows have versions, unique fields or a group, or only grow",
     async ({ storage, other }) => {

@@ -6,6 +6,7 @@ import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";
 
 const counted: readonly StorageContractCase[] = [
+  // modules: webhooks
   promise("of twenty webhooks at once an account gets as many as it may have", async ({ storage, other }) => {
     await put(storage, {
       writes: [

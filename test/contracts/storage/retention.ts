@@ -102,6 +102,7 @@ export const retentionCases: readonly StorageContractCase[] = [
     await put(other, { writes: [{ table: "attempts", insert: again }] });
     assert.equal((await storage.attempts([attempts.id]))[0]?.transactionId, "another");
   }),
+  // modules: webhooks
   promise("a removal is refused where the row is absent or has another value", async ({ storage }) => {
     await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("w", { version: 1 }) }] });
     const removal = (expected?: object) => ({
@@ -127,6 +128,7 @@ export const retentionCases: readonly StorageContractCase[] = [
     assert.deepEqual(wrong, refusedWrite(0));
     await put(storage, { writes: [{ table: "transactions", remove: id, expected: { landedAfterCancel } }] });
   }),
+  // modules: webhooks
   promise("G8: a refused removal takes back what its commit has done", async ({ storage }) => {
     await ended(storage, { i: 1 });
     await put(storage, { writes: [{ table: "quotes", insert: fullRows.quotes }] });

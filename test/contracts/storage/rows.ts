@@ -141,6 +141,7 @@ export const fullRows: Rows = {
     remaining: 0n,
     createdAt: 1,
   },
+  // modules: webhooks
   announcements: { id: "notice", accountId: "account", at: LATEST },
   untoldEvents: {
     id: "event",
@@ -148,7 +149,9 @@ export const fullRows: Rows = {
     event: "transaction.refunded",
     subject: TEXT,
   },
+  // modules: webhooks
   webhookLists: { id: "account", version: 7, changedAt: LATEST },
+  // modules: webhooks
   webhooks: {
     id: "webhook",
     version: 7,
@@ -164,6 +167,7 @@ export const fullRows: Rows = {
     createdAt: 1,
     deletedAt: LATEST,
   },
+  // modules: webhooks
   deliveries: {
     id: "delivery",
     version: 7,
@@ -177,6 +181,7 @@ export const fullRows: Rows = {
     abandonedAt: LATEST,
     createdAt: 1,
   },
+  // modules: webhooks
   deliveryAttempts: {
     id: "delivery:1",
     deliveryId: "delivery",
@@ -261,6 +266,7 @@ export const nullRows: Rows = {
     remaining: null,
   },
   untoldEvents: { ...fullRows.untoldEvents, subject: null },
+  // modules: webhooks
   webhooks: {
     ...fullRows.webhooks,
     sealedSecret: null,
@@ -270,7 +276,9 @@ export const nullRows: Rows = {
     disabledReason: null,
     deletedAt: null,
   },
+  // modules: webhooks
   deliveries: { ...fullRows.deliveries, deliveredAt: null, abandonedAt: null },
+  // modules: webhooks
   deliveryAttempts: {
     ...fullRows.deliveryAttempts,
     opening: null,

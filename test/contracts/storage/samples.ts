@@ -81,6 +81,7 @@ export const hit = (id: string, at: number, scope = "requests"): PaymentTables["
   at,
 });
 
+// modules: webhooks
 export const webhookOf = (
   id: string,
   changes: Partial<PaymentTables["webhooks"]> = {},

@@ -1,4 +1,5 @@
 /** Other people's generators make clients of our document, and each client goes through the whole API. */
+// modules: webhooks
 import { expect, test as vitestTest } from "vitest";
 import { requestAnswered } from "../../../src/core/diagnostics.ts";
 import { createHttpHandler } from "../../../src/http/create-http-handler.ts";

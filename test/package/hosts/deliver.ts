@@ -1,4 +1,5 @@
 /** Registers webhooks at a receiver of this machine and sends one a sample: what the guard lets through, and what not. */
+// modules: webhooks
 import { createHttpHandler, createPaymentService } from "paystate";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";

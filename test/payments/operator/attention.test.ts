@@ -198,6 +198,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
     ]);
   });
 
+  // modules: webhooks
   test("a webhook that did not take its notices is one matter until it is dropped, deleted, or fails again", async () => {
     const world = await intakeWorld(adapter);
     const { storage, clock } = world;

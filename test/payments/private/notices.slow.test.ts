@@ -1,5 +1,5 @@
 /** What a private order tells: the answer to GET at each of its stages, and its notices, each once and in order. */
-// modules: private
+// modules: private, webhooks
 import { formatAmount } from "../../../src/core/amount.ts";
 import { expect } from "vitest";
 import { STATUS_EVENTS, type Notice } from "../../../src/payments/frame/notices/notice-body.ts";

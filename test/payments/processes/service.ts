@@ -1,4 +1,5 @@
 /** A process of its own for the payment service, on a database that other processes left as it is. */
+// modules: webhooks
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpHandler, createPaymentService } from "paystate";

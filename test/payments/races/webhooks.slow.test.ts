@@ -1,4 +1,5 @@
 /** One key for two registrations at once, where the account has room for one webhook more. */
+// modules: webhooks
 import { afterEach, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { RequestOptions } from "../../../src/payments/frame/accounts/answer-once.ts";

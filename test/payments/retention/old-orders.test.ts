@@ -5,6 +5,7 @@ import { setup } from "xstate";
 import { createEngine, workflow, type Engine } from "../../../src/engine/index.ts";
 import type { OrderFacts } from "../../../src/payments/private/protocol/facts.ts";
 import { keepOption } from "../../../src/payments/frame/retention/keep.ts";
+import { goesWithNotice } from "../../../src/payments/webhooks/old-deliveries.ts";
 import { noticeRemovals } from "../../../src/payments/frame/retention/old-notices.ts";
 import { oldOrders } from "../../../src/payments/private/old-orders.ts";
 import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
@@ -82,6 +83,7 @@ const REST: readonly PaymentWrite[] = [
   { table: "reservations", insert: { ...fullRows.reservations, id: ID, releasedAt: 1 } },
   { table: "reservations", insert: { ...fullRows.reservations, id: `${ID}:share`, releasedAt: 1 } },
   { table: "notices", insert: { ...fullRows.notices, transactionId: ID, createdAt: BEGAN } },
+  // modules: webhooks
   { table: "announcements", insert: { id: fullRows.notices.id, accountId: "account", at: BEGAN } },
 ];
 
@@ -127,7 +129,12 @@ async function kept({
     clock,
     archive: async (each: readonly ArchivedRow[]) => void archived.push(...each),
     archiveDeadlineMs: 1_000,
-    noticeRemovals: noticeRemovals({ storage, goesWith: [] }),
+    noticeRemovals: noticeRemovals({
+      storage,
+      goesWith: [
+        goesWithNotice(storage), // modules: webhooks
+      ],
+    }),
     stopInstance: (id: string) => engine.stopInstance(id),
     look: async () => ({ facts: shown as OrderFacts }),
     wake: async (id: string) => woken.push(id),
@@ -182,7 +189,7 @@ describe("retention of private orders", () => {
     // The chain is compared with what was signed for as long as there is a database.
     expect(await storage.attempts([fullRows.attempts.id])).toMatchObject([{ transfer: null, legs: null }]);
     const tables = new Set(archived.map(({ table }) => table));
-    const told = REST.map(({ table }) => table).filter((table) => table !== "announcements");
+    const told = REST.map(({ table }): string => table).filter((table) => table !== "announcements");
     expect([...tables]).toEqual(expect.arrayContaining(told));
     for (const table of ["transactions", "orders", "instances", "history"]) expect(tables).toContain(table);
   });

@@ -1,4 +1,5 @@
 /** Retention of payments over rows of every kind: what is open or needed stays, whatever else is old, and wherever it dies. */
+// modules: webhooks
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { knownAddress } from "../../../src/core/address.ts";

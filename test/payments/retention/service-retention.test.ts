@@ -2,19 +2,20 @@
 import { describe, expect } from "vitest";
 import { createPaymentService, type ArchivedRow } from "../../../src/index.ts";
 import { privateTest } from "../../kit/private-test.ts";
+import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest } from "../../kit/service-test.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { webhookTest } from "../webhooks/webhook-test.ts";
-import type { WebhookWorld } from "../webhooks/webhook-world.ts";
 import { passed } from "./passing.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-const passOf = (world: Pick<WebhookWorld["fixture"], "service" | "clock">): Promise<void> =>
+const passOf = (world: Pick<ServiceFixture, "service" | "clock">): Promise<void> =>
   passed(world.clock, async () => (await world.service.health()).retention?.lastPassAt);
 
+// modules: webhooks
 describe("with webhooks, on a database file", () => {
   webhookTest(
     "notices go with their deliveries, then transactions with all that is theirs; each is archived before, and what is left is told truly",
@@ -315,7 +316,7 @@ serviceTest(
   },
 );
 
-// modules: private
+// modules: private, webhooks
 privateTest(
   "of a private order all stays that the chain is compared with: reconcile explains it as before",
   async ({ open }) => {

@@ -152,6 +152,7 @@ describe("swapped", () => {
     },
   );
 
+  // modules: webhooks
   test("webhooks are told the estimate first and what was paid in the end", async ({ openStage }) => {
     const world = await openStage((market) => ({ desk: { prices: market } }));
     const told: string[] = [];

@@ -86,6 +86,7 @@ describe("both legs", () => {
     expect(await world.held(bob.address)).toEqual([2_000_000_000n - spent, 0n, got]);
   });
 
+  // modules: webhooks
   test("W19: a swap is told pending, confirmed and completed, with what was paid", async ({ world }) => {
     const { alice } = world;
     const told: string[] = [];

@@ -6,6 +6,7 @@ import { swapTest } from "../../kit/swap-test.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { webhookTest } from "../webhooks/webhook-test.ts";
 
+// modules: webhooks
 webhookTest(
   "Q2: an order in SOL and one in USDC of the same amount differ in every answer, list, event and notice",
   async ({ fixture, customer, register, posts }) => {

@@ -40,6 +40,7 @@ const NOT_REFUNDABLE = {
 };
 
 describe("Q9: a refund", () => {
+  // modules: webhooks
   test("is shown by the payment once it is final, and by itself", async ({ sold }) => {
     const { fixture, shown, take, paid } = sold;
     const id = await take("0.5");

@@ -134,6 +134,7 @@ describe("the chain has the last word", () => {
     expect((await fixture.service.transaction(caller, created.transactionId)).status).toBe("completed");
   });
 
+  // modules: webhooks
   test("W9: never landed and proved dead, it is failed with reason expired and told so", async ({
     world,
   }) => {
@@ -158,6 +159,7 @@ describe("the chain has the last word", () => {
     expect(told).toEqual(["transaction.pending null", "transaction.failed expired"]);
   });
 
+  // modules: webhooks
   test("first seen when already final, confirmed and completed are told in one commit and in order", async ({
     world,
   }) => {
@@ -220,6 +222,7 @@ test("two equal payments within one block are two payments", async ({ open }) =>
   expect(await usdcOf(bob.address)).toBe("2");
 });
 
+// modules: webhooks
 test("E10: ten minutes of nodes that take every call and answer none delay the end, and nothing is paid twice", async ({
   open,
 }) => {

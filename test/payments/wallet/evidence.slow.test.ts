@@ -544,6 +544,7 @@ describe("while fewer endpoints answer than must agree", () => {
   });
 });
 
+// modules: webhooks
 test("the same message, landed under another signature of its sender: completed, and both signatures are shown", async () => {
   const scene = await world();
   const { fixture, one, two, alice } = scene;

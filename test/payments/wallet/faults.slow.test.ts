@@ -1,4 +1,5 @@
 /** What forks, outages and lying nodes may do to a payment: delay it, and nothing else. */
+// modules: webhooks
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

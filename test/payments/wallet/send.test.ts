@@ -7,7 +7,8 @@ test("W19: a send is pending, confirmed and completed, each told once and in ord
   const caller = await world.caller();
   const alice = wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
   const bob = wallet("bob");
-  const told: string[] = [];
+  const told: string[] = []; // modules: webhooks
+  // modules: webhooks
   service.subscribe({ accountId: caller.accountId }, ({ event, data }) =>
     told.push(`${event} ${data.status}`),
   );
@@ -29,6 +30,7 @@ test("W19: a send is pending, confirmed and completed, each told once and in ord
   expect(done.recipients).toEqual([
     { address: bob.address, amount: "12.5", status: "paid", signature: created.signature },
   ]);
+  // modules: webhooks
   expect(told).toEqual([
     "transaction.pending pending",
     "transaction.confirmed confirmed",
