@@ -1,4 +1,3 @@
-/* oxlint-disable no-underscore-dangle -- XState names it so */
 /** D53, D84: an address is of one actor in one life, whoever keeps it and however it came there. */
 import { expect } from "vitest";
 import {

@@ -2,7 +2,7 @@
 // modules: watching
 
 import { expect } from "vitest";
-import { type Watcher } from "paystate/engine";
+import type { Watcher } from "paystate/engine";
 import { turns } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 import { harbour } from "./harbour.ts";

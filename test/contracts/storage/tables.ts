@@ -1,6 +1,5 @@
 /** The storage contract on the tables of the payment service: round trips and refused writes. */
 import assert from "node:assert/strict";
-import type { AnyTable } from "../../../storage/table.ts";
 import {
   type PaymentStorage,
   type PaymentTables,
@@ -14,7 +13,7 @@ import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";
 
 /** The row of a table under this id, as the port gives it. */
 const rowOf = async (storage: PaymentStorage, table: TableName): Promise<unknown> =>
-  (await storage.find({ table: paymentTables[table] as AnyTable, key: fullRows[table].id }))[0];
+  (await storage.find({ table: paymentTables[table], key: fullRows[table].id }))[0];
 
 const names = Object.keys(fullRows) as TableName[];
 
