@@ -1,5 +1,6 @@
 /** The storage contract on the tables of the payment service: round trips and refused writes. */
 import assert from "node:assert/strict";
+import type { AnyTable } from "../../../storage/table.ts";
 import {
   type PaymentStorage,
   type PaymentTables,
@@ -11,9 +12,11 @@ import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";
 
-/** The row of a table under this id, as the port gives it. */
+const tables: Readonly<Record<TableName, AnyTable>> = paymentTables;
+
+/** The sample row of a table, as the port gives it. */
 const rowOf = async (storage: PaymentStorage, table: TableName): Promise<unknown> =>
-  (await storage.find({ table: paymentTables[table], key: fullRows[table].id }))[0];
+  (await storage.find({ table: tables[table], key: fullRows[table].id }))[0];
 
 const names = Object.keys(fullRows) as TableName[];
 
