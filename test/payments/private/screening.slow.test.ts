@@ -344,7 +344,7 @@ test.for([35, 400])(
       ({ world, who }) => world.openAccount(who("address"), "USDC"),
       ({ world }) => {
         hidden.from = world.chain.slot();
-        ends.push(...nodes.map((node) => node.expectStory(listsOutside(hidden))));
+        ends.push(...nodes.map((node) => node.tell(listsOutside(hidden))));
       },
       paysIn("carol", 1_000_000n),
       ({ world }) => world.chain.advance(slots),
