@@ -105,7 +105,7 @@ async function judgeContent(
     nodes,
     payment.transfers.map(({ recipient }) => recipient),
   );
-  // What refuses the bytes comes first.
+  // Checks that refuse the bytes come first.
   payees.catch(() => undefined);
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
   if (!proof) return { refused: "content_mismatch" };

@@ -110,7 +110,7 @@ function noneFits(): Html {
   return html`<p class="empty">No instance fits these filters.</p>`;
 }
 
-/** Of an empty database: how the first instance is started. */
+/** For an empty database: how the first instance is started. */
 function firstStart({ hasPayments, workflows }: ListPage): Html {
   const [chart = "your-chart@1"] = workflows;
   return html`<div class="empty">
