@@ -117,6 +117,12 @@ export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
   },
 };
 
+/** Errors that only the request of a module produces: that of any endpoint meets another one before. */
+export const BROUGHT: ReadonlySet<string> = new Set([
+  "cancelTransaction UPSTREAM_ERROR",
+  "cancelTransaction OUTCOME_UNKNOWN",
+]);
+
 /** What leaves its tenant as it was. */
 export const HARMLESS: ReadonlySet<ErrorCode> = new Set([
   "INVALID_API_KEY",

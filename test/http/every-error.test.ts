@@ -7,7 +7,7 @@ import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
 import type { ErrorCase } from "./asking.ts";
 import { contractTest as test } from "./contract-test.ts";
-import { CASES_OF_ANY, CASES_OF_ONE, HARMLESS } from "./error-cases.ts";
+import { BROUGHT, CASES_OF_ANY, CASES_OF_ONE, HARMLESS } from "./error-cases.ts";
 import { IS_WHOLE } from "../kit/modes.ts";
 import { sampled } from "../kit/thorough.ts";
 
@@ -21,8 +21,9 @@ function casesOf(
   const own: [ErrorCode, ErrorCase][] = [];
   const shared: [ErrorCode, ErrorCase][] = [];
   for (const code of codes) {
-    const mine = CASES_OF_ONE[`${operationId} ${code}`];
-    const refused = mine ?? CASES_OF_ANY[code];
+    const name = `${operationId} ${code}`;
+    const mine = CASES_OF_ONE[name];
+    const refused = mine ?? (BROUGHT.has(name) ? undefined : CASES_OF_ANY[code]);
     // A module that is gone has taken the requests for its errors along.
     if (refused === undefined && !IS_WHOLE) continue;
     if (refused === undefined) throw new Error(`${code}: no request produces it`);

@@ -1,7 +1,7 @@
 /** The modes and types of transactions that the modules of this tree take: a module that is gone takes its own along. */
 import { WAY_MODULES } from "../../src/payments/modules.ts";
 
-const EVERY_MODULE = ["wallet", "swap", "swap/desk", "swap/jupiter", "private"];
+const EVERY_MODULE = ["webhooks", "wallet", "swap", "swap/desk", "swap/jupiter", "private"];
 
 /** False where a module was taken away. */
 export const IS_WHOLE = EVERY_MODULE.every((name) => WAY_MODULES.some((module) => module.name === name));
