@@ -5,6 +5,8 @@ const STAND_INS = "test/drivers/";
 const TESTS = `^(?!${STAND_INS})(test|examples)/`;
 const ADAPTERS = "^storage/(memory|sqlite|postgres)\\.ts$|^storage/(memory|sqlite|postgres|sql)/";
 const PORTS = "^storage/(storage|table)\\.ts$";
+/** Entries of the package that name types of several rooms. */
+const ENTRIES = "^src/(index|ledger|operator|inspector)\\.ts$";
 const npm = (...names) => `(^|/)(node_modules/(@types/)?|${STAND_INS})(${names.join("|")})/`;
 
 /** A rule of the form: what lies in `from` may import these paths, Node's own modules, and nothing else. */
@@ -120,7 +122,7 @@ export default {
       "Use cases know the ports and not who stands behind or before them.",
       "^src/payments/",
       "^src/(service|http|inspector|cli|local|solana)/",
-      "^src/index\\.ts$",
+      ENTRIES,
       ADAPTERS,
     ),
     never(
@@ -159,7 +161,7 @@ export default {
       "The ledgers are replaceable: they know no use case, no engine and no skin.",
       "^src/(ledger|solana|local)/",
       "^src/(service|payments|http|engine|inspector|cli)/",
-      "^src/index\\.ts$",
+      ENTRIES,
     ),
     never(
       "ledger-is-a-port",
@@ -172,7 +174,7 @@ export default {
       comment:
         "What several nodes agree on is counted in one file; the package hands the mark to ledgers of others.",
       severity: "error",
-      from: { path: "^(src|storage|machines)/", pathNot: "^src/(solana/agree|index)\\.ts$" },
+      from: { path: "^(src|storage|machines)/", pathNot: "^src/(solana/agree|ledger)\\.ts$" },
       to: { path: "^src/ledger/agreed\\.ts$" },
     },
     {
@@ -181,7 +183,7 @@ export default {
       severity: "error",
       from: {
         path: "^(src|storage|machines)/",
-        pathNot: "^src/(solana/(ask|endpoint-statuses)|index)\\.ts$",
+        pathNot: "^src/(solana/(ask|endpoint-statuses)|ledger)\\.ts$",
       },
       to: { path: "^src/ledger/heard\\.ts$" },
     },
@@ -226,7 +228,7 @@ export default {
     never(
       "http-is-outermost",
       "What the handler can do, the service can do without it: nothing below knows the skins.",
-      { path: "^src/", pathNot: "^src/(http|inspector|cli|client)/|^src/index\\.ts$" },
+      { path: "^src/", pathNot: `^src/(http|inspector|cli|client)/|${ENTRIES}` },
       "^src/(http|inspector|cli)/",
     ),
     never(

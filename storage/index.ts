@@ -49,4 +49,8 @@ export type {
   TransactionClient,
   Update,
   Write,
+  Put,
+  Unput,
 } from "./storage.ts";
+export type { AnyTable, ColumnKind, ColumnOf, Migration, TableSet } from "./table.ts";
+export type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";

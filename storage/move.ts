@@ -61,14 +61,6 @@ export interface MoveResult {
  * @throws StorageUnusable `in_use` when a process has the file open, `target_exists` when the schema has tables, `moved`
  * when the file went elsewhere before; `copy_differs` when a row is not read back as it was; and whatever makes a storage
  * unusable.
- *
- * @example
- * ```ts no-run: it needs a server
- * import { moveToPostgres } from "paystate/storage/postgres";
- *
- * const { tables } = await moveToPostgres({ from: "payments.db", to: "postgres://paystate@db.internal/payments" });
- * for (const { table, rows, sums } of tables) console.log(table, rows, sums);
- * ```
  */
 export async function moveToPostgres({
   from,

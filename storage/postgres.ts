@@ -24,7 +24,6 @@ import { WakeFeed } from "./postgres/wake-feed.ts";
 import { commitWithin, type Place, placeOf } from "./postgres/within.ts";
 import { WriterPool } from "./postgres/writer-pool.ts";
 
-export { type CopiedRows, type Move, type MoveProgress, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
-import type { EngineStorage } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { atTheEnd } from "./clean-up.ts";

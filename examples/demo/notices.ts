@@ -1,6 +1,6 @@
 /** What came by webhook, compared with what should have come. */
 import assert from "node:assert/strict";
-import type { NoticeEvent } from "paystate";
+import type { NoticeEvent } from "paystate/webhook";
 import type { ReceivedNotice, Receiver } from "./receiver.ts";
 import { ok } from "./screen.ts";
 import { until } from "./until.ts";

@@ -3,7 +3,8 @@ import { createServer } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCA, createCert } from "mkcert";
-import { verifyServiceSignature, type Notice } from "paystate";
+import { verifyServiceSignature } from "paystate";
+import type { Notice } from "paystate/webhook";
 
 /** One delivery as it arrived. */
 export interface ReceivedNotice extends Pick<Notice, "event" | "transactionId" | "data"> {

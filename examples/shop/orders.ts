@@ -1,6 +1,7 @@
 /** The shop's orders, and what they are told of their payments: by webhooks, and at the start by asking. */
 import { fromPromise } from "xstate";
-import { createEngine, workflow, type EngineStorage } from "paystate/engine";
+import { createEngine, workflow } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import type { PaymentClient } from "paystate/client";
 import type { WebhookNotice } from "paystate/webhook";
 import { order, paymentOf, refundOf, type Order, type OrderEvent, type OrderInput } from "./order.ts";

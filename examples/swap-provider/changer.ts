@@ -1,14 +1,6 @@
 /** A swap provider of one's own: a money changer that gives stablecoins for stablecoins, one for one less a fee. */
-import {
-  PaymentError,
-  signTransaction,
-  type Swapper,
-  type ProviderContext,
-  type Signer,
-  type SwapProvider,
-  type Token,
-  type TransactionPlan,
-} from "paystate";
+import { PaymentError, signTransaction, type Signer, type Token } from "paystate";
+import type { Swapper, ProviderContext, SwapProvider, TransactionPlan } from "paystate/ledger";
 
 /** A tenth of a percent, in base units of what is given; rounded up, as fees are. */
 const feeOn = (amount: bigint): bigint => (amount + 999n) / 1_000n;

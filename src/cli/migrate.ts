@@ -1,5 +1,5 @@
 /** `paystate migrate`: an SQLite database goes on in PostgreSQL. */
-import { type CopiedRows, type Move, type MoveProgress, moveToPostgres } from "../../storage/postgres.ts";
+import { type CopiedRows, type Move, type MoveProgress, moveToPostgres } from "../../storage/move.ts";
 import type { Print } from "./command.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { table } from "./table.ts";

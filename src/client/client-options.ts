@@ -2,7 +2,7 @@
 import { type Clock, type Random, systemClock, systemRandom } from "../core/runtime.ts";
 
 /** Sends a request: the platform's `fetch`, or `createHttpHandler(…).fetch` in the service's own process. */
-export type Fetch = (request: Request) => Promise<Response>;
+export type ClientFetch = (request: Request) => Promise<Response>;
 
 /** Options of `createClient`. */
 export interface ClientOptions {
@@ -11,7 +11,7 @@ export interface ClientOptions {
   /** A key of the account. It is sent to `baseUrl` only: redirects are not followed. */
   readonly apiKey: string;
   /** Sends the requests. Default: the platform's own `fetch`. */
-  readonly fetch?: Fetch;
+  readonly fetch?: ClientFetch;
   /** How long one request may take, in milliseconds. Default 60,000; the service may wait for 25,000 of them. */
   readonly timeoutMs?: number;
   /** How often a request is sent again when no answer came, or 429, 502, 503 or 504. Default 4; 0 for never. */

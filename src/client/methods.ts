@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { OpenEndpoint } from "../http/contract/endpoint.ts";
 import type { ServedEndpoint } from "../http/endpoints/every-endpoint.ts";
 import type { Immutable } from "../core/immutable.ts";
-import type { Page, Pages } from "./pages.ts";
+import type { PageBody, Pages } from "./pages.ts";
 
 /** The name of a method: the endpoint's operationId in the OpenAPI document. */
 export type OperationId = ServedEndpoint["operationId"];
@@ -56,7 +56,7 @@ type OptionsOf<Endpoint extends Keyed> = Endpoint["method"] extends "POST" ? Pos
 
 /** A list is read page by page, a text line by line, everything else at once. */
 type Answered<Answer> =
-  Answer extends Page<infer Element>
+  Answer extends PageBody<infer Element>
     ? Pages<Element>
     : Answer extends string
       ? AsyncGenerator<string, void, undefined>
@@ -88,7 +88,7 @@ type SentBy<Endpoint> = Endpoint extends Keyed
 /** The client's form of an answer: a list is paged by the id of its last element. */
 type ReadAs<Endpoint, Answer> = Answer extends string
   ? { readonly reads: Endpoint extends Keyed ? "lines" : "text" }
-  : Answer extends Page<infer Element>
+  : Answer extends PageBody<infer Element>
     ? { readonly reads: "pages"; readonly id: keyof Element & `${string}Id` }
     : { readonly reads: "object" };
 

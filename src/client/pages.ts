@@ -2,7 +2,7 @@
 import { NoAnswer } from "./no-answer.ts";
 
 /** A page of a list. A page may be empty where `hasMore` is true. */
-export interface Page<Element> {
+export interface PageBody<Element> {
   readonly data: readonly Element[];
   readonly hasMore: boolean;
   /** Where the next page begins; undefined for behind the last element. */
@@ -26,7 +26,7 @@ export class Pages<Element> implements AsyncIterable<Element> {
   }
 
   /** The first page, or that after the query's `startingAfter`. */
-  async page(): Promise<Page<Element>> {
+  async page(): Promise<PageBody<Element>> {
     return this.#read(undefined);
   }
 
@@ -45,12 +45,12 @@ export class Pages<Element> implements AsyncIterable<Element> {
     }
   }
 
-  async #read(startingAfter: string | undefined): Promise<Page<Element>> {
-    const page = (await this.#ask(startingAfter)) as Partial<Page<Element>>;
+  async #read(startingAfter: string | undefined): Promise<PageBody<Element>> {
+    const page = (await this.#ask(startingAfter)) as Partial<PageBody<Element>>;
     if (!Array.isArray(page.data) || typeof page.hasMore !== "boolean") {
       throw unusablePage("it is no page of a list");
     }
-    return page as Page<Element>;
+    return page as PageBody<Element>;
   }
 
   #idOf(element: Element | undefined): string | null {

@@ -6,10 +6,10 @@ import type { AnswerOf, CallOptions } from "./methods.ts";
 export type Transaction = AnswerOf<"getTransaction">;
 
 /** A status of a transaction. */
-export type TransactionStatus = Transaction["status"];
+type Status = Transaction["status"];
 
 /** The status to wait for, or `final` for any end. */
-export type WantedStatus = TransactionStatus | "final";
+export type WantedStatus = Transaction["status"] | "final";
 
 /** Thrown by `waitFor`: the transaction has ended in another status, and the wanted one will not come. */
 export class StatusNotReached extends Error {
@@ -52,7 +52,7 @@ const WAIT_SECONDS = 10;
 const MIN_PAUSE_MS = 1_000;
 
 /** The place of each status on its way; a status never goes back. */
-const STEPS: Readonly<Record<TransactionStatus, { readonly rank: number; readonly isFinal: boolean }>> = {
+const STEPS: Readonly<Record<Status, { readonly rank: number; readonly isFinal: boolean }>> = {
   pending: { rank: 0, isFinal: false },
   processing: { rank: 1, isFinal: false },
   confirmed: { rank: 2, isFinal: false },
@@ -83,12 +83,12 @@ export async function waitForStatus(
   }
 }
 
-function isFinal(status: TransactionStatus): boolean {
+function isFinal(status: Status): boolean {
   // A newer service may have a status that is not known here.
   return Object.hasOwn(STEPS, status) && STEPS[status].isFinal;
 }
 
-function isReached(status: TransactionStatus, wanted: WantedStatus): boolean {
+function isReached(status: Status, wanted: WantedStatus): boolean {
   if (wanted === "final") return isFinal(status);
   if (status === wanted) return true;
   const isPassed = Object.hasOwn(STEPS, status) && STEPS[status].rank > STEPS[wanted].rank;

@@ -37,7 +37,7 @@ function isNestedTooDeeply(json: Uint8Array): boolean {
  *
  * @example
  * ```ts
- * import { readForeignJson } from "paystate";
+ * import { readForeignJson } from "paystate/ledger";
  *
  * const response = new Response('{"price":"151.2"}'); // in production `await fetch(url, { signal })`
  * console.log(await readForeignJson(response, 4_096)); // { price: '151.2' }

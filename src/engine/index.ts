@@ -1,10 +1,23 @@
 /** `paystate/engine`: durable XState workflows for anything, without payments. */
 export { createEngine } from "./create-engine.ts";
+export type { Engine } from "./create-engine.ts";
 export { column, defineTable } from "../../storage/table.ts";
+export type {
+  Column,
+  GroupOptions,
+  Index as TableIndex,
+  IndexOptions,
+  Json,
+  Row,
+  RowOf,
+  Table,
+  TableOptions,
+  Values as ColumnValues,
+} from "../../storage/table.ts";
 export { startOf, workflow } from "../workflow/workflow.ts";
+export type { AnyWorkflow, ProjectedStep, Workflow, WorkflowOptions } from "../workflow/workflow.ts";
 export { InvalidOptions } from "../core/options.ts";
 export { MigrationFailed } from "../workflow/migrations.ts";
-export { ChangedChart, UnknownWorkflow } from "../workflow/workflow-registry.ts";
 export type {
   AnyMigration,
   PreviousInstance,
@@ -12,11 +25,11 @@ export type {
   Migration as InstanceMigration,
   Migrations as InstanceMigrations,
 } from "../workflow/migrations.ts";
+export { ChangedChart, UnknownWorkflow } from "../workflow/workflow-registry.ts";
 export { systemClock } from "../core/runtime.ts";
-export type { EachActs, EachJob, EachOptions, EachProgress } from "./modules/jobs/each-commands.ts";
-export type { Engine, InspectedEngine } from "./create-engine.ts";
-export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../core/runtime.ts";
+export type { EachActs, EachJob, EachOptions, EachProgress } from "./modules/jobs/each-commands.ts";
+export type { EngineOptions } from "./engine-options.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher-options.ts";
 export type { WatchRecord } from "../workflow/watch-rows.ts";
 export type { WatchedKey } from "../workflow/watch-option.ts";
@@ -33,7 +46,6 @@ export type {
 } from "../workflow/chart.ts";
 export { ActRefused } from "./inspected-engine.ts";
 export type { InspectListener } from "./inspection-feed.ts";
-export type { ViewerActs, GivenAct, InspectedStorage, OfferedAct } from "./inspected-engine.ts";
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { WaitOptions } from "./reading/workflow-reads.ts";
@@ -63,73 +75,18 @@ export type { ScheduleDefinition } from "./modules/schedules/define-schedule.ts"
 export type { ScheduleCommands } from "./modules/schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./modules/schedules/stored-schedules.ts";
 export type { StepCause, TaskCause } from "../workflow/step-cause.ts";
-export {
-  CommitRefused,
-  type WithinResult,
-  type HostAdditions,
-  type WithinOptions,
-} from "./modules/host-sql/within.ts";
-export type { Transaction, TransactionOutcome } from "../workflow/host-sql.ts";
-export { NonRetryable, type Retry } from "../workflow/retry.ts";
+export { CommitRefused } from "./modules/host-sql/within.ts";
+export type { WithinResult, HostAdditions, WithinOptions } from "./modules/host-sql/within.ts";
+export type { SqlTransaction, SqlOutcome } from "../workflow/host-sql.ts";
+export { NonRetryable } from "../workflow/retry.ts";
+export type { Retry } from "../workflow/retry.ts";
 export { UnstorableValue } from "../workflow/values.ts";
 export { currentRun } from "./kernel/current-run.ts";
 export type { Effect, EffectHandler, EffectOutcome } from "../workflow/effects.ts";
-export type { AnyWorkflow, ProjectedStep, Workflow, WorkflowOptions } from "../workflow/workflow.ts";
 export type { CommittingStep, DoneWithStep } from "../workflow/with-step.ts";
 export type { OutcomeRefusal, ProjectedRow } from "../workflow/carried.ts";
 export type { EffectRun, StartRefusal, StartRequest, WorkflowHandle } from "../workflow/effect-run.ts";
 export type { OwnLimit, RatedLimit } from "../workflow/own-limit.ts";
-export type { Rate } from "../workflow/rate-option.ts";
+export type { TaskRate } from "../workflow/rate-option.ts";
 export type { KeyLimit } from "./modules/rates/rate-limit.ts";
-export type {
-  AnyTable,
-  Column,
-  ColumnKind,
-  ColumnOf,
-  GroupOptions,
-  Index as TableIndex,
-  IndexOptions,
-  Json,
-  Migration,
-  Row,
-  RowOf,
-  Table,
-  TableSet,
-  TableOptions,
-  Values as ColumnValues,
-} from "../../storage/table.ts";
-export type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
 export { CommitUnknown } from "../../storage/decided.ts";
-export type { RowQuery, TallyResult, Tally } from "../../storage/storage.ts";
-export type {
-  AnyCommit,
-  AnyExpectation,
-  AnyInsert,
-  AnyPut,
-  AnyRemoval,
-  AnyUpdate,
-  AnyWrite,
-  GroupLimit,
-  Commit,
-  CommitAnswer,
-  CommitFailure,
-  CommitParts,
-  CommitResult,
-  EngineStorage,
-  Expectation,
-  HostClient,
-  HostDatabase,
-  HostTransaction,
-  Insert,
-  Limit,
-  LimitWait,
-  PendingTask,
-  Put,
-  QueueName,
-  Removal,
-  TaskKind,
-  TransactionClient,
-  Unput,
-  Update,
-  Write,
-} from "../../storage/storage.ts";

@@ -95,7 +95,7 @@ const optionsSchema = z
  *
  * @example
  * ```ts
- * import { createInspector } from "paystate";
+ * import { createInspector } from "paystate/inspector";
  * import { workflow } from "paystate/engine";
  * import { sqliteStorage } from "paystate/storage/sqlite";
  * import { createMachine } from "xstate";

@@ -7,7 +7,7 @@ import type { Evidence } from "./belief.ts";
  *
  * @example
  * ```ts
- * import { agreed, type Ledger } from "paystate";
+ * import { agreed, type Ledger } from "paystate/ledger";
  *
  * // In a ledger of your own, once as many nodes as must agree told the same.
  * const rentMinimum: Ledger["rentMinimum"] = async () => agreed(890_880n);

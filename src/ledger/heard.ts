@@ -6,7 +6,7 @@ import type { Hint } from "./belief.ts";
  *
  * @example
  * ```ts
- * import { heard, type Ledger } from "paystate";
+ * import { heard, type Ledger } from "paystate/ledger";
  *
  * // In a ledger of your own, with what the first node that answered said.
  * const position: Ledger["position"] = async () => heard({ slot: 7, endpoint: "node.example" });

@@ -1,12 +1,7 @@
 /** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
-import {
-  createEngine,
-  type AnyWorkflow,
-  type CommitAdditions,
-  type CommitResult,
-  type Engine,
-} from "../engine/index.ts";
+import { createEngine, type AnyWorkflow, type CommitAdditions, type Engine } from "../engine/index.ts";
+import type { CommitResult } from "../../storage/storage.ts";
 import type { EngineStore } from "../engine/kernel/engine-store.ts";
 import { redactingLogger } from "../core/redacting-log.ts";
 import { assetsWith } from "../payments/frame/assets/assets.ts";

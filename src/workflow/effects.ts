@@ -2,7 +2,7 @@
 import type { Write } from "../../storage/storage.ts";
 import type { OutcomeOptions, OutcomeRefusal } from "./carried.ts";
 import type { EffectRun, StartRequest } from "./effect-run.ts";
-import type { Transaction } from "./host-sql.ts";
+import type { SqlTransaction } from "./host-sql.ts";
 import type { OwnLimit } from "./own-limit.ts";
 import type { Retry } from "./retry.ts";
 import type { WithStepOption } from "./with-step.ts";
@@ -11,7 +11,7 @@ import type { WithStepOption } from "./with-step.ts";
 // A line for each kind that a module brings to its end, which goes with the module.
 // prettier-ignore
 export type GivenEffect<Params, Event, W> =
-  | Transaction<Params, Event, W>
+  | SqlTransaction<Params, Event, W>
   | Effect<Params, Event, W>
   | EffectHandler<Params, Event, W>;
 

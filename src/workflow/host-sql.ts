@@ -37,14 +37,14 @@ const NONE: readonly never[] = [];
 /**
  * The outcome of a handler with a transaction: part of the same transaction, so that the event is a message to its instance.
  */
-export interface TransactionOutcome<Event, W> {
+export interface SqlOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Insert<W>[];
 }
 
 /** An effect on PostgreSQL that works in a transaction, of which its own end is part: exactly once, whatever dies. */
-export interface Transaction<Params, Event, W> {
+export interface SqlTransaction<Params, Event, W> {
   /**
    * `client` is a `PoolClient` of pg with an open transaction, read committed: `async (params, client: PoolClient) => …`. An
    * exception takes it back, and the engine tries it again later. It runs again at once where it met other transactions
@@ -55,7 +55,7 @@ export interface Transaction<Params, Event, W> {
     params: Params,
     client: TransactionClient,
     run: EffectRun,
-  ): Promise<TransactionOutcome<Event, W> | undefined>;
+  ): Promise<SqlOutcome<Event, W> | undefined>;
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
   /** How it is run again after it has thrown. Default: with growing pauses, without end. */

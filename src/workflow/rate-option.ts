@@ -2,7 +2,7 @@
 // modules: rates
 
 /** A rate: in no span of `perMs` milliseconds (a day at most) begin more than `count` (1,000 at most). */
-export interface Rate {
+export interface TaskRate {
   readonly count: number;
   readonly perMs: number;
 }
@@ -10,7 +10,7 @@ export interface Rate {
 /** The rate of a limit. */
 export interface RateOption {
   /** Each run counts as it begins, retries and runs of processes that ended included. */
-  readonly rate?: Rate;
+  readonly rate?: TaskRate;
 }
 
 /** The most starts that a rate remembers. */
@@ -18,7 +18,7 @@ const MAX_COUNT = 1_000;
 const MAX_PER_MS = 86_400_000;
 
 /** @throws TypeError when a rate is wrong. */
-export function checkRate(key: string, rate: Rate | null): void {
+export function checkRate(key: string, rate: TaskRate | null): void {
   if (typeof rate !== "object" || rate === null) {
     throw new TypeError(`limit ${key}: rate: expected { count, perMs }`);
   }
@@ -37,5 +37,5 @@ export function checkRate(key: string, rate: Rate | null): void {
 
 export const rateOption = {
   field: "rate",
-  check: (key: string, rate: unknown): void => checkRate(key, rate as Rate | null),
+  check: (key: string, rate: unknown): void => checkRate(key, rate as TaskRate | null),
 } as const;

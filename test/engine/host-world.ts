@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import pg from "pg";
-import type { EngineStorage } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { databasesOfProject } from "../programs/project-of-run.ts";

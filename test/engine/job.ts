@@ -1,6 +1,7 @@
 /** The smallest workflow with something to do: one effect, and the end. */
 import { setup } from "xstate";
-import { workflow, type EffectHandler, type Limit, type Workflow } from "paystate/engine";
+import { workflow, type EffectHandler, type Workflow } from "paystate/engine";
+import type { Limit } from "paystate/storage";
 
 type JobEvent = { readonly type: "DONE"; readonly by: string };
 

@@ -1,6 +1,7 @@
 /** Who holds a task: dead holders are succeeded, late ones are not heard, and poison is set aside. */
 import { expect } from "vitest";
-import type { Clock, EngineStorage } from "paystate/engine";
+import type { Clock } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { gate, turns, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { job, type Work } from "./job.ts";

@@ -2,16 +2,8 @@
 // modules: host-sql
 import { setup } from "xstate";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  createEngine,
-  type CompiledQuery,
-  type EffectOutcome,
-  type Engine,
-  type EngineStorage,
-  type QueryRefusal,
-  type StartRefusal,
-  workflow,
-} from "paystate/engine";
+import { createEngine, type EffectOutcome, type Engine, type StartRefusal, workflow } from "paystate/engine";
+import type { CompiledQuery, EngineStorage, QueryRefusal } from "paystate/storage";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { type HostConnection, type HostDatabase, hostDatabases } from "./host-world.ts";

@@ -6,12 +6,11 @@ import { assign, setup } from "xstate";
 import {
   createEngine,
   workflow,
-  type AnyCommit,
   type ArchivedInstance,
   type Engine,
-  type EngineStorage,
   type Logger,
 } from "paystate/engine";
+import type { AnyCommit, EngineStorage } from "paystate/storage";
 import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";

@@ -1,7 +1,8 @@
 /** Processes with schedules on one database and one virtual clock; some of them die. */
 // modules: schedules
 import { setup } from "xstate";
-import { createEngine, workflow, type AnyWorkflow, type Engine, type EngineStorage } from "paystate/engine";
+import { createEngine, workflow, type AnyWorkflow, type Engine } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import type { Adapter } from "../kit/adapters.ts";

@@ -1,7 +1,8 @@
 /** What schedules promise besides being in time: deployments, pauses, missed moments, commands. */
 // modules: schedules
 import { expect, it } from "vitest";
-import { createEngine, InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
+import { createEngine, InvalidOptions, workflow } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { createMachine } from "xstate";
 import { everyAdapter, inMemory } from "../kit/adapters.ts";

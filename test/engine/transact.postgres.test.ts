@@ -3,7 +3,8 @@
 
 import pg, { type PoolClient } from "pg";
 import { describe, expect, test as plainTest } from "vitest";
-import { createEngine, type Engine, type EngineStorage, InvalidOptions } from "paystate/engine";
+import { createEngine, type Engine, InvalidOptions } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { postgresStorage } from "paystate/storage/postgres";
 import { silentLogger } from "../../src/core/runtime.ts";

@@ -1,7 +1,7 @@
 /** Transfers that a handler makes in a transaction, each a row of a table in which it could stand twice. */
 // modules: host-sql
 import { setup } from "xstate";
-import { type Transaction, workflow, type Workflow } from "paystate/engine";
+import { type SqlTransaction, workflow, type Workflow } from "paystate/engine";
 
 const chart = setup({
   types: { events: {} as { readonly type: "MOVED"; readonly run: number } },
@@ -15,7 +15,7 @@ const chart = setup({
   },
 });
 
-export type Move = Transaction<
+export type Move = SqlTransaction<
   { readonly limit?: string },
   { readonly type: "MOVED"; readonly run: number },
   unknown

@@ -2,13 +2,8 @@
 // modules: watching
 import { setup } from "xstate";
 import { expect } from "vitest";
-import {
-  workflow,
-  type EngineStorage,
-  type PollContext,
-  type Watcher,
-  type WatchRecord,
-} from "paystate/engine";
+import { workflow, type PollContext, type Watcher, type WatchRecord } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { recorder } from "../core/recorder.ts";
 import { turns, until } from "../kit/engine-world.ts";
 import { watchRows } from "../../src/workflow/watch-rows.ts";

@@ -6,12 +6,12 @@ import {
   CommitRefused,
   createEngine,
   type Engine,
-  type EngineStorage,
   startOf,
   UnknownWorkflow,
   workflow,
   type WithinOptions,
 } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import Sqlite from "better-sqlite3";
 import { setup } from "xstate";
 import { Kysely, PostgresDialect } from "kysely";

@@ -1,12 +1,8 @@
 /** A schema of its own in the PostgreSQL server of the run, and storages on it. */
 import pg from "pg";
 import { paymentTables } from "../../src/payments/payment-storage.ts";
-import {
-  moveToPostgres,
-  type PostgresOptions,
-  type PostgresStorage,
-  postgresStorage,
-} from "../../storage/postgres.ts";
+import { moveToPostgres } from "../../storage/move.ts";
+import { type PostgresOptions, type PostgresStorage, postgresStorage } from "../../storage/postgres.ts";
 import { postgresUrl } from "../programs/ask-postgres.ts";
 
 /** An empty schema. */

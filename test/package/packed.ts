@@ -51,6 +51,17 @@ test("every subpath of `exports` can be required by a CommonJS program", () => {
   assert.equal(run(process.execPath, "--input-type=commonjs", "--eval", source), "");
 });
 
+test("declarations keep their names: no editor shows a type of one letter", () => {
+  const folder = join(project, "node_modules/paystate/dist");
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".d.ts"),
+  );
+  const short = names.flatMap(
+    (name) => readFileSync(join(folder, name), "utf8").match(/^export .*\b\w+ as \w\b.*$/gm) ?? [],
+  );
+  assert.deepEqual(short, []);
+});
+
 test("the entries for everybody load neither web3.js nor a database driver", () => {
   without(HEAVY, () => {
     importAll(specifiers.filter((specifier) => !HEAVY_ENTRIES.has(specifier)));

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { SOL_MINT } from "../../src/core/address.ts";
-import { moveToPostgres } from "../../storage/postgres.ts";
+import { moveToPostgres } from "../../storage/move.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { chainFixture } from "../kit/chain-fixture.ts";

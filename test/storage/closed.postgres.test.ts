@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
-import type { EngineStorage } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { startOf } from "../contracts/storage/samples.ts";

@@ -6,7 +6,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, vi } from "vitest";
 import { HeldFile } from "../../storage/move/held-file.ts";
 import { defineTable } from "../../storage/table.ts";
-import { type MoveProgress, moveToPostgres } from "../../storage/postgres.ts";
+import { type MoveProgress, moveToPostgres } from "../../storage/move.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { limitedTo, range, startOf, stepOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";

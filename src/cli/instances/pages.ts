@@ -3,10 +3,10 @@ import type {
   HistoryEntry,
   InstanceList,
   InstanceView,
-  PendingTask,
   PendingWork,
   TroubledTask,
 } from "../../engine/index.ts";
+import type { PendingTask } from "../../../storage/storage.ts";
 import { isOwnRow } from "../../workflow/chart.ts";
 import { limitWords } from "../../engine/limit-words.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";

@@ -10,7 +10,7 @@ import { instanceReads } from "../../engine/reading/reads.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
 import { MODULES } from "../../engine/modules.ts";
 import { removedRows } from "../../engine/removed-rows.ts";
-import type { PendingTask } from "../../engine/index.ts";
+import type { PendingTask } from "../../../storage/storage.ts";
 import { messageTask } from "../../workflow/messages.ts";
 import { taskCommands, type TaskCommands } from "../../engine/kernel/troubled-tasks.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";

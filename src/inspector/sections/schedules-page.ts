@@ -35,7 +35,8 @@ function scheduleRow(links: Links, { schedule, acts }: ScheduleEntry): TableRow 
       folded(links, schedule, acts),
       html`<a href="${links.chart(workflow)}">${workflow}</a>`,
       next(schedule),
-      last === null ? "never" : html`<a href="${links.instance(momentId(id, last))}">${moment(last)}</a>`,
+      html`<small class="named">last run </small
+        >${last === null ? "never" : html`<a href="${links.instance(momentId(id, last))}">${moment(last)}</a>`}`,
     ],
   };
 }

@@ -1,6 +1,6 @@
 /** A module that is open in a service: what it brings, made of the service's options and of what the service lends to it. */
-import type { AnyCommit } from "../../../storage/storage.ts";
-import type { AnyWorkflow, CommitAdditions, CommitResult, Watcher } from "../../engine/index.ts";
+import type { AnyCommit, CommitResult } from "../../../storage/storage.ts";
+import type { AnyWorkflow, CommitAdditions, Watcher } from "../../engine/index.ts";
 import type { GivenAct, OfferedAct } from "../../engine/inspected-engine.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { WriteAct } from "./acts/act.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { expect } from "vitest";
-import { createInspector } from "../../../src/index.ts";
+import { createInspector } from "../../../src/inspector.ts";
 import { parcelTest as test } from "../../inspector/parcel-test.ts";
 
 const STOP = new URLSearchParams({ id: "p1", do: "stop", actor: "ada", reason: "a test" }).toString();

@@ -3,7 +3,8 @@
  * with every driver.
  */
 import { writeFileSync } from "node:fs";
-import { createEngine, defineTable, type EngineStorage } from "paystate/engine";
+import { createEngine, defineTable } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "paystate/storage/sqlite";
 import { handleClass } from "./sqlite-handle.ts";
 

@@ -1,6 +1,6 @@
 /** A host's own connection to an SQLite file: of better-sqlite3 where it is installed, else of `node:sqlite`. */
 
-import type { HostDatabase } from "paystate/engine";
+import type { HostDatabase } from "paystate/storage";
 import type { sqliteStorage } from "paystate/storage/sqlite";
 
 /** What both drivers have alike. */

@@ -1,6 +1,7 @@
 /** What a payment service lets go, as its callers and its host see it. */
 import { describe, expect } from "vitest";
-import { createPaymentService, type ArchivedRow } from "../../../src/index.ts";
+import { createPaymentService } from "../../../src/index.ts";
+import type { ArchivedRow } from "../../../src/operator.ts";
 import { privateTest } from "../../kit/private-test.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest } from "../../kit/service-test.ts";

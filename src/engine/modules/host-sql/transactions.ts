@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import { decided } from "../../../../storage/decided.ts";
 import type { AnyCommit, ClaimedTask, Commit } from "../../../../storage/storage.ts";
-import type { Transaction, TransactionOutcome } from "../../../workflow/host-sql.ts";
+import type { SqlTransaction, SqlOutcome } from "../../../workflow/host-sql.ts";
 import { messageTask } from "../../../workflow/messages.ts";
 import { givenLimits } from "../../../workflow/own-limit.ts";
 import { fromJson } from "../../../workflow/values.ts";
@@ -26,7 +26,7 @@ export function inTransaction<W>(engine: ModuleContext<W>, effect: StartedEffect
   return runTransaction(engine, { task, run, handler: handler as unknown as HandlerTransaction<W> });
 }
 
-type HandlerTransaction<W> = Transaction<unknown, EventObject, W>;
+type HandlerTransaction<W> = SqlTransaction<unknown, EventObject, W>;
 
 interface TransactionRun<W> extends Pick<StartedEffect, "task" | "run"> {
   readonly handler: HandlerTransaction<W>;
@@ -67,7 +67,7 @@ async function runTransaction<W>(
 }
 
 /** Its event is a message, which comes after it, and the database has refused before. */
-function checkedTransaction<W>(outcome: unknown): TransactionOutcome<EventObject, W> {
+function checkedTransaction<W>(outcome: unknown): SqlOutcome<EventObject, W> {
   const checked = checkedOutcome<W>(outcome);
   for (const name of ["expectedVersion", "queries", "refused"] as const) {
     if (checked[name] === undefined) continue;
@@ -75,14 +75,14 @@ function checkedTransaction<W>(outcome: unknown): TransactionOutcome<EventObject
       `outcome.${name}: a transaction has event, starts and writes: look and write with its own client`,
     );
   }
-  return checked as TransactionOutcome<EventObject, W>;
+  return checked as SqlOutcome<EventObject, W>;
 }
 
 /** Locks what others wait for by its last statement only: so the event is a message, and the rows are new ones. */
 function endOf<W>(
   { clock, steps }: ModuleContext<W>,
   task: ClaimedTask,
-  { event, starts = [], writes = [] }: TransactionOutcome<EventObject, W>,
+  { event, starts = [], writes = [] }: SqlOutcome<EventObject, W>,
 ): AnyCommit {
   const sent = { id: `${task.id}:sent:0`, dueAt: clock.now() };
   const arms = event === undefined ? [] : [messageTask(sent, task, { event: givenEvent(event) })];

@@ -8,7 +8,7 @@ import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import { elapsed, type Clock } from "../../../core/runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { TaskWaitsError } from "../../kernel/held-task-list.ts";
-import type { Rate } from "../../../workflow/rate-option.ts";
+import type { TaskRate } from "../../../workflow/rate-option.ts";
 
 const STARTS = "paystateStarts";
 
@@ -17,7 +17,7 @@ export interface KeyLimit {
   /** How many run at a time, over all processes; 0 pauses the key. Absent: what the limits of the tasks say. */
   readonly atMost?: number;
   /** Absent: what the limits of the tasks say. */
-  readonly rate?: Rate;
+  readonly rate?: TaskRate;
 }
 
 /** A row for each key that has a rate, or was overridden. The table is made with the first run that has a limit. */
@@ -38,7 +38,7 @@ type StartsRow = Row<typeof storedStarts>;
 /** The rate of a key; null where its tasks have none of their own. */
 export interface KeyRate {
   readonly key: string;
-  readonly rate: Rate | null;
+  readonly rate: TaskRate | null;
 }
 
 /** A run that waits for the commit of its start. */
@@ -186,7 +186,7 @@ const longest = (waits: readonly RateWait[]): RateWait =>
 
 interface LedgerParts {
   readonly key: string;
-  readonly rate: Rate;
+  readonly rate: TaskRate;
   readonly row: StartsRow | null;
   readonly now: number;
   /** Own starts, which are placed anew. */
