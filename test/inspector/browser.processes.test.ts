@@ -88,6 +88,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
       await page.getByRole("link", { name: "Schedules" }).click();
       await page.getByText("2026-01-01 01:30:00 UTC").waitFor();
       expect(await barriers(page)).toEqual([]);
+      await page.locator("summary", { hasText: "nightly" }).click();
       await page.getByRole("link", { name: "Pause …" }).click();
       await page.getByText("starts nothing by time until").waitFor();
       await page.getByLabel("Your name").fill("ada");

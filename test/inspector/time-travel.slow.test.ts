@@ -5,7 +5,6 @@ import { createInspector } from "../../src/inspector.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import type { ParcelWorld } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";
@@ -15,13 +14,6 @@ import { viewerOf } from "./viewer.ts";
 const inspect = ({ storage, workflow: registered, clock }: ParcelWorld) => {
   return viewerOf(createInspector({ storage, workflows: [registered], clock }));
 };
-
-/** The world as it is stored, to be compared. */
-const stored = async (storage: EngineStorage, id: string): Promise<unknown> => [
-  await storage.load(id),
-  await storage.history(id, { after: 0, limit: 100 }),
-  await storage.tasks({ order: "instance", instance: id, limit: 100 }),
-];
 
 test("each recorded step can be looked at, its context computed again by the chart", async ({ world }) => {
   const { engine, workflow: registered, clock } = world;
