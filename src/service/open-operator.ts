@@ -3,13 +3,8 @@ import type { PaymentContext, PaymentTables } from "../payments/payment-storage.
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/frame/host-parts.ts";
-import {
-  SettleRefused,
-  settleTransaction,
-  writeOffTransaction,
-} from "../payments/wallet/settle-transaction.ts";
+import { evidenceActs } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { OperatorRefused } from "../payments/frame/acts/act.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
@@ -20,8 +15,6 @@ import {
 import type { PurseWatch } from "../payments/frame/purses/purses.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
 import type { ModuleCommands } from "../payments/modules.ts";
-import type { OrderActs } from "../payments/frame/acts/command.ts";
-import type { EvidenceControl } from "../payments/frame/acts/evidence.ts";
 
 /**
  * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
@@ -58,9 +51,9 @@ export function openOperator(service: OperatedService): OpenedOperator {
   const { engine, workflows, modules } = service;
   const opened = createOperator({
     ...service,
-    evidence: evidenceControl(service),
+    evidence: evidenceActs(service),
     sources: modules.flatMap(({ matters }) => matters ?? []),
-    orders: modules.find(({ orderActs }) => orderActs !== undefined)?.orderActs ?? noOrders,
+    orders: modules.find(({ orderActs }) => orderActs !== undefined)?.orderActs ?? null,
     transactionOf: (instance) => firstOf(modules, async (module) => module.transactionOf?.(instance) ?? null),
     erasureChecks: async (id) => {
       const checks = await Promise.all(modules.map(async ({ erasureCheck }) => erasureCheck?.(id) ?? null));
@@ -75,16 +68,6 @@ export function openOperator(service: OperatedService): OpenedOperator {
   const added = Object.assign({}, ...modules.map(({ commands }) => commands ?? {})) as ModuleCommands;
   return { ...opened, operator: { ...opened.operator, ...added } };
 }
-
-/** Acts on orders where no module has any. */
-const noOrders: OrderActs = {
-  async resolve({ order }) {
-    throw new OperatorRefused(`${order}: this service takes no orders`);
-  },
-  async approve(order) {
-    throw new OperatorRefused(`${order}: this service takes no orders`);
-  },
-};
 
 /** The answer of the first module that has one; null where none does. */
 async function firstOf<Answer>(
@@ -109,21 +92,4 @@ function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
     deadLetters: (...asked) => engine.deadLetters(...asked),
     failingTasks: (...asked) => engine.failingTasks(...asked),
   };
-}
-
-function evidenceControl(service: OperatedService): EvidenceControl {
-  return {
-    async settle({ transactionId, signature, writes }) {
-      await service.bindToChain();
-      return settleTransaction(service, { transactionId, signature }, writes).catch(asRefusal);
-    },
-    async writeOff({ transactionId, writes }) {
-      await service.bindToChain();
-      await writeOffTransaction(service, transactionId, writes).catch(asRefusal);
-    },
-  };
-}
-
-function asRefusal(error: unknown): never {
-  throw error instanceof SettleRefused ? new OperatorRefused(error.message, { cause: error }) : error;
 }

@@ -6,16 +6,15 @@ import type { Clock } from "../../core/runtime.ts";
 import { accountGate, rulesOf, type ActContext } from "../frame/intake/rules.ts";
 import type { FrameStorage, FrameWrite } from "../frame/frame-storage.ts";
 import { frameTables } from "../frame/tables.ts";
-import { isSamePerson } from "../frame/shown-words.ts";
 import type { IdempotencyRecord } from "../frame/tables/identity.ts";
-import type { DecisionRecord } from "../frame/tables/operator.ts";
 import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
 import { everyRow } from "../frame/tables/read.ts";
-import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "../frame/acts/act.ts";
+import { OperatorRefused } from "../frame/acts/act.ts";
+import type { ActRequest, ActRow, Decision } from "../frame/acts/act-row.ts";
+import type { ActRunner } from "../frame/acts/act-runner.ts";
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
 import type { ModuleErasure } from "../frame/open-module.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
-import { decidedMeanwhile, decisionWrite } from "../frame/acts/decisions.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
 
 /** The subject of the erasure. */
@@ -48,24 +47,43 @@ const erasure = z.strictObject({
   accountId: accountIdField,
   reference: z.string().min(1).max(128).optional(),
 });
-const proposal = z.object({ reference: z.string().optional(), actor: z.string() }).nullable();
+const proposal = z.object({ reference: z.string().optional() });
 
 interface ErasureParts {
   readonly storage: FrameStorage;
   readonly clock: Clock;
-  readonly writeAct: WriteAct;
+  readonly runner: ActRunner;
   /** The verdicts of modules on a transaction. */
   readonly erasureChecks: (transactionId: string) => Promise<readonly ErasureCheck[]>;
   /** Personal data of modules. */
   readonly erasures: readonly ModuleErasure[];
 }
 
-type ErasureAct = Act & { readonly what: { readonly accountId: string } };
-
 /** For each account the newest request waits. */
 const decisionId = (accountId: string): string => `erase:${accountId}`;
 
 const DAY_MS = 24 * 3_600_000;
+
+function whatOf({ accountId, reference, transactions }: ErasureResult): Decision<never>["what"] {
+  return { accountId, of: reference === undefined ? "account" : "reference", transactions };
+}
+
+/** The end of what was asked for, once all is blank. */
+function endOf({ text, actor }: ActRequest): ActRow<ErasureResult, null, void> {
+  return {
+    given: z.custom<ErasureResult>(),
+    decision: ({ accountId }) => decisionId(accountId),
+    subject: async () => null,
+    decide: ({ given, waiting }) => ({
+      act: "erase",
+      what: { ...whatOf(given), requestedBy: actor },
+      subject: decisionId(given.accountId),
+      // Something else that was asked for meanwhile goes on waiting.
+      waiting: waiting === text ? null : waiting,
+      told: () => undefined,
+    }),
+  };
+}
 
 export class ErasureHandler implements ErasureCommands {
   readonly #parts: ErasureParts;
@@ -74,52 +92,47 @@ export class ErasureHandler implements ErasureCommands {
     this.#parts = parts;
   }
 
-  async erase(given: Erasure, by: ActContext): Promise<ErasureResult> {
-    const { storage } = this.#parts;
-    const acted = readActContext(by);
-    const wanted = readCommand(erasure, given);
-    const { accountId, reference } = wanted;
-    const before = await storage.decision(decisionId(accountId));
-    const asked = proposal.parse(JSON.parse(before?.proposal ?? "null"));
-    const isAsked = asked !== null && asked.reference === reference;
-    const found = await this.#transactions(wanted);
-    if (reference !== undefined && found.length === 0 && !isAsked) {
-      throw new OperatorRefused(`account ${accountId} has no transaction with this reference`);
-    }
-    await this.#refuseOpen(wanted, found);
-    const transactions = found.length;
-    const what = { accountId, of: reference === undefined ? "account" : "reference", transactions };
-    if (!isAsked) {
-      const next = { reference, actor: acted.actor };
-      await this.#decide({ by: acted, act: "request_erase", what }, before, next);
-      return { ...wanted, state: "awaits_approval", transactions };
-    }
-    const { actor: requestedBy } = asked;
-    if (isSamePerson(requestedBy, acted.actor)) {
-      throw new OperatorRefused(`${requestedBy} has asked for it: another actor has to ask for the same`);
-    }
-    // The request stays until everything is blank: where that is cut off, the second person asks once more.
-    await this.#decide({ by: acted, act: "begin_erase", what: { ...what, requestedBy } }, before, asked);
-    await this.#blank(wanted, found);
-    const now = await storage.decision(decisionId(accountId));
-    const others = now?.proposal === before?.proposal ? "null" : (now?.proposal ?? "null");
-    const done = { by: acted, act: "erase" as const, what: { ...what, requestedBy } };
-    await this.#decide(done, now, proposal.parse(JSON.parse(others)));
-    return { ...wanted, state: "done", transactions };
+  erase(given: Erasure, by: ActContext): Promise<ErasureResult> {
+    return this.#parts.runner.run(this.#row, given, by);
   }
 
-  async #decide(
-    act: ErasureAct,
-    before: DecisionRecord | null,
-    next: z.input<typeof proposal>,
-  ): Promise<void> {
-    const { storage, clock, writeAct } = this.#parts;
-    const id = decisionId(act.what.accountId);
-    const text = next === null ? null : JSON.stringify(next);
-    const guard = decisionWrite(id, before, { proposal: text, decidedAt: clock.now() });
-    const stored = await commitOne(storage, { writes: [guard, writeAct(act)] });
-    if (!stored.ok) throw decidedMeanwhile(id);
-  }
+  /** The first word asks; the same of another person begins, blanks, and ends. */
+  readonly #row: ActRow<Erasure, readonly TransactionRecord[], ErasureResult> = {
+    given: erasure,
+    decision: ({ accountId }) => decisionId(accountId),
+    subject: (wanted) => this.#transactions(wanted),
+    isAsked: ({ text }, { reference }) => proposal.parse(JSON.parse(text)).reference === reference,
+    decide: async ({ given, by, subject: found, confirms }) => {
+      const { accountId, reference } = given;
+      if (reference !== undefined && found.length === 0 && confirms === null) {
+        throw new OperatorRefused(`account ${accountId} has no transaction with this reference`);
+      }
+      await this.#refuseOpen(given, found);
+      const { actor } = by;
+      const transactions = found.length;
+      const done = { ...given, state: "done" as const, transactions };
+      return {
+        act: "begin_erase",
+        what: whatOf(done),
+        subject: decisionId(accountId),
+        // What was asked for stays until all is blank: where that is cut off, the second person asks once more.
+        waiting: confirms?.text ?? null,
+        second: {
+          by: "another",
+          act: "request_erase",
+          request: { actor, text: JSON.stringify({ reference, actor }) },
+          how: "ask for the same",
+          told: { ...given, state: "awaits_approval", transactions },
+        },
+        after: async () => {
+          if (confirms === null) return;
+          await this.#blank(given, found);
+          await this.#parts.runner.carryOut(endOf(confirms), done, by);
+        },
+        told: () => done,
+      };
+    },
+  };
 
   async #transactions({ accountId, reference }: Erasure): Promise<readonly TransactionRecord[]> {
     const only = reference === undefined ? null : { reference };

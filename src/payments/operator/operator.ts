@@ -3,10 +3,12 @@ import type { HostParts } from "../frame/host-parts.ts";
 import type { ErasureCheck } from "../frame/acts/erasure-check.ts";
 import type { ModuleErasure } from "../frame/open-module.ts";
 import type { TransactionOfInstance } from "./attention/host-matters.ts";
+import type { ActContext } from "../frame/intake/rules.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
+import { ActRunner } from "../frame/acts/act-runner.ts";
 import { createWriteAct, readAuditLog, type AuditEntry, type AuditPage } from "../frame/acts/act.ts";
 import {
   createMatterLookup,
@@ -20,7 +22,7 @@ import type { AttentionSource, Matter } from "../frame/acts/matter.ts";
 import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
 import { ErasureHandler, type ErasureCommands } from "./erasing.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
-import { carryOut } from "./gates/gate-act.ts";
+import { gateRow, type GateAct } from "./gates/gate-act.ts";
 import { listLimits, SET_LIMITS, type LimitCommands } from "./gates/limiting.ts";
 import { LOWER_WITNESSES, RESTORE_WITNESSES, type WitnessCommands } from "./gates/lowering.ts";
 import {
@@ -35,11 +37,10 @@ import {
 } from "./gates/pausing.ts";
 import { RESTORE_ENDPOINT, SUSPEND_ENDPOINT, type EndpointCommands } from "./gates/suspending-endpoints.ts";
 import type { OrderActs } from "../frame/acts/command.ts";
-import type { EvidenceControl } from "../frame/acts/evidence.ts";
-import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
+import type { EvidenceActs } from "../frame/acts/evidence.ts";
 import type { PurseCommands, PurseWatch } from "../frame/purses/purses.ts";
 import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";
-import { settleByOperator, type TransactionCommands } from "./transaction-acts.ts";
+import { settleRow, type TransactionCommands } from "./transaction-acts.ts";
 
 /** The operator's commands that every service has. */
 export interface CommonOperator
@@ -83,13 +84,15 @@ interface OperatorCommandParts extends ServiceContext<PaymentStorage> {
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   readonly instances: OperatorInstanceReads;
-  readonly orders: OrderActs;
+  /** Null where no way to pay has orders. */
+  readonly orders: OrderActs | null;
   /** Sources of matters that ways to pay bring. */
   readonly sources: readonly AttentionSource[];
   readonly transactionOf: TransactionOfInstance;
   readonly erasureChecks: (transactionId: string) => Promise<readonly ErasureCheck[]>;
   readonly erasures: readonly ModuleErasure[];
-  readonly evidence: EvidenceControl;
+  readonly evidence: EvidenceActs;
+  readonly approvals: 1 | 2;
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
@@ -106,39 +109,40 @@ const MAX_COUNTED = 200;
 
 export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const { storage, clock, assets } = deps;
-  const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });
   const rateLimited: AttentionSourceParts["rateLimited"] = () => deps.configured.rateLimited();
   const surroundings = { ...deps, rateLimited, sightings };
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createMatterLookup({ sources, storage, clock });
-  const gates = { gates: new GateRuleStorage({ storage, writeAct }), clock, assets };
+  const gates = { gates: new GateRuleStorage({ storage }), clock, assets };
   const belief = { ...gates, storage, ledger: deps.configured };
-  const resolver = new MatterCommandHandler({
-    ...deps,
-    lookForMatters,
-    writeAct,
-    tasks: new TaskResolveHandler({ storage, clock, writeAct }),
-  });
-  const erasing = new ErasureHandler({ ...deps, writeAct });
+  const runner = new ActRunner({ ...deps, writeAct: createWriteAct(deps) });
+  const resolver = new MatterCommandHandler({ ...deps, lookForMatters, runner });
+  const erasing = new ErasureHandler({ ...deps, runner });
+  const settle = settleRow(deps.evidence);
+  const change =
+    <Parts extends typeof gates, Given, Told>(act: GateAct<Parts, Given, Told>, parts: Parts) =>
+    (given: Given, by: ActContext): Promise<Told> =>
+      runner.run(gateRow(act, parts), given, by);
+  const restoreWitnesses = change(RESTORE_WITNESSES, belief);
   return {
     operator: {
-      pause: (...given) => carryOut(PAUSE, gates, given),
-      resume: (...given) => carryOut(RESUME, gates, given),
+      pause: change(PAUSE, gates),
+      resume: change(RESUME, gates),
       paused: () => listPauses(gates),
-      suspendAccount: (...given) => carryOut(SUSPEND, gates, given),
-      restoreAccount: (...given) => carryOut(RESTORE, gates, given),
+      suspendAccount: change(SUSPEND, gates),
+      restoreAccount: change(RESTORE, gates),
       suspendedAccounts: () => listSuspensions(gates),
-      setLimits: (...given) => carryOut(SET_LIMITS, gates, given),
+      setLimits: change(SET_LIMITS, gates),
       limits: () => listLimits(gates),
-      lowerWitnesses: (...given) => carryOut(LOWER_WITNESSES, belief, given),
-      restoreWitnesses: (by) => carryOut(RESTORE_WITNESSES, belief, [undefined, by]),
-      suspendEndpoint: (...given) => carryOut(SUSPEND_ENDPOINT, belief, given),
-      restoreEndpoint: (...given) => carryOut(RESTORE_ENDPOINT, belief, given),
+      lowerWitnesses: change(LOWER_WITNESSES, belief),
+      restoreWitnesses: (by) => restoreWitnesses(undefined, by),
+      suspendEndpoint: change(SUSPEND_ENDPOINT, belief),
+      restoreEndpoint: change(RESTORE_ENDPOINT, belief),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, approval, by) => resolver.approve(id, approval, by),
-      settleTransaction: (landing, by) => settleByOperator({ ...deps, writeAct }, landing, by),
+      settleTransaction: (landing, by) => runner.run(settle, landing, by),
       instances: deps.instances,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
       purses: () => deps.purses.read(),

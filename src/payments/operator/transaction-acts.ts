@@ -1,13 +1,11 @@
 /** Settles a wallet transaction by its id, whether or not it is a matter that waits for a person. */
 import { z } from "zod";
 import { isPaymentError } from "../../errors/errors.ts";
-import type { Clock } from "../../core/runtime.ts";
 import type { ActContext } from "../frame/intake/rules.ts";
-import type { FrameStorage } from "../frame/frame-storage.ts";
-import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../frame/acts/act.ts";
+import { OperatorRefused } from "../frame/acts/act.ts";
+import type { ActRow } from "../frame/acts/act-row.ts";
+import type { EvidenceActs, NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
 import { matterId } from "../frame/acts/matter.ts";
-import type { EvidenceControl, NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
-import { decisionWrite } from "../frame/acts/decisions.ts";
 
 /** Acts on any wallet transaction. Matters that wait for a person are decided by `resolve`, and orders of private mode. */
 export interface TransactionCommands {
@@ -26,30 +24,21 @@ const landed = z.strictObject({
   signature: z.string().min(1).max(128),
 });
 
-interface TransactionCommandParts {
-  readonly storage: Pick<FrameStorage, "decision">;
-  readonly clock: Clock;
-  readonly writeAct: WriteAct;
-  readonly evidence: EvidenceControl;
-}
-
-/** See `TransactionCommands`: one commit with its audit row. */
-export async function settleByOperator(
-  { storage, clock, writeAct, evidence }: TransactionCommandParts,
-  given: NamedLanding,
-  by: ActContext,
-): Promise<SettledTransaction> {
-  const acted = readActContext(by);
-  const { transactionId, signature } = readCommand(landed, given);
-  // Only one of two simultaneous decisions succeeds.
-  const matter = matterId("unprovable", transactionId);
-  const guard = decisionWrite(matter, await storage.decision(matter), {
-    proposal: null,
-    decidedAt: clock.now(),
-  });
-  const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
-  return evidence.settle({ transactionId, signature, writes: [guard, audit] }).catch((cause: unknown) => {
-    if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
-    throw new OperatorRefused(`there is no wallet transaction ${transactionId}`, { cause });
-  });
+/** The act as a row. Of this and what is resolved at the same moment one succeeds. */
+export function settleRow(evidence: EvidenceActs): ActRow<NamedLanding, null, SettledTransaction> {
+  const decision = ({ transactionId }: NamedLanding): string => matterId("unprovable", transactionId);
+  return {
+    given: landed,
+    decision,
+    subject: async () => null,
+    async decide({ given }) {
+      const { transactionId, signature } = given;
+      const decided = await evidence.settle(given).catch((cause: unknown) => {
+        if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
+        throw new OperatorRefused(`there is no wallet transaction ${transactionId}`, { cause });
+      });
+      const what = { transactionId, signature };
+      return { act: "settle", what, subject: decision(given), ...decided };
+    },
+  };
 }

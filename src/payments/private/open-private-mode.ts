@@ -12,7 +12,7 @@ import { oldRows } from "../frame/retention/old-rows.ts";
 import { depositKeys } from "../frame/secrets/deposit-keys.ts";
 import { acceptOrder, type CreatedOrderBody } from "./accept-order.ts";
 import type { OrderControl } from "./acts/acting.ts";
-import { OrderActHandler } from "./acts/order-acts.ts";
+import { orderActs } from "./acts/order-acts.ts";
 import { lookAtOrder } from "./look.ts";
 import { oldOrders } from "./old-orders.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
@@ -50,11 +50,10 @@ export function openPrivateMode(deps: PrivateDeps): OpenModule<CreatedOrderBody>
     intervalMs,
   });
   const control = routing === null ? null : orderControl(deps, routing);
-  const { approvals } = options;
   return {
     modes: [orderMode({ ...deps, orders: routing?.orders ?? null, recordEnd: recorded })],
     matters: orderMatters(storage, assets),
-    orderActs: new OrderActHandler({ ...deps, control, approvals }),
+    orderActs: orderActs({ ...deps, control }),
     commands: {
       recover: routing === null ? refuseRecovery : recovery(deps, routing),
     } satisfies RecoveryCommands,

@@ -1,7 +1,8 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
+import { OperatorRefused } from "../frame/acts/act.ts";
+import type { EvidenceActs, NamedLanding } from "../frame/acts/evidence.ts";
 import type { FrameTables } from "../frame/tables.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
@@ -22,11 +23,8 @@ interface Settlement {
   readonly engine: ModuleEngine<FrameTables>;
   readonly transfers: WalletTransferWorkflow;
   readonly clock: Clock;
-}
-
-/** The transaction may not be settled in this way; the message says why, and what to do. */
-export class SettleRefused extends Error {
-  override readonly name = "SettleRefused";
+  /** Makes sure that the database belongs to this chain. */
+  readonly bindToChain: () => Promise<unknown>;
 }
 
 const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
@@ -39,56 +37,67 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
     "it failed, by the word of fewer endpoints than must agree: configure another one that has the history of that time, or take those without it out of service",
 };
 
+/** Acts of an operator on wallet transactions, by the chain's evidence. */
+export function evidenceActs(settlement: Settlement): EvidenceActs {
+  return {
+    settle: (landing) => settle(settlement, landing),
+    writeOff: (transactionId) => writeOff(settlement, transactionId),
+  };
+}
+
 /**
  * Settles a wallet transaction by a landing that an operator names. The evidence is read from the chain: at least one
  * endpoint must show exactly this message as finalized under `signature`, and no endpoint may contradict; the operator,
  * who has seen the landing elsewhere, replaces the other witnesses. Works at any time: a transaction that was failed as
- * expired, or cancelled, is then shown as landed, and its status stays. `writes` belong into the commit that settles.
+ * expired, or cancelled, is then shown as landed, and its status stays.
  *
- * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, also where nothing is left to settle,
+ * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `OperatorRefused`, also where nothing is left to settle,
  * and `LedgerUnavailable` when no endpoint answers; then nothing is changed.
  */
-export async function settleTransaction(
+async function settle(
   settlement: Settlement,
   { transactionId, signature }: NamedLanding,
-  writes: readonly FrameWrite[],
-): Promise<SettledTransaction> {
-  const { engine, ledger, transfers } = settlement;
+): ReturnType<EvidenceActs["settle"]> {
+  const { engine, ledger, transfers, bindToChain } = settlement;
+  await bindToChain();
   const { attempt } = await findAttempt(settlement, transactionId);
   const answer = await ledger.namedLanding(attempt, signature);
   if ("refused" in answer) {
     const refusal: LandingRefusal = answer.refused;
-    throw new SettleRefused(
+    throw new OperatorRefused(
       `${signature} does not settle transaction ${transactionId}: ${REFUSALS[refusal]}`,
     );
   }
   const { landed } = answer;
   const event: WalletTransferEvent = landingEvent(attempt, landed);
-  const sent = await engine.send(transfers, transactionId, event, { writes });
-  if (sent.kind === "refused") throw overtaken(transactionId);
-  // Its chart has ended or waits for nothing: what is over is only shown as landed, what has not begun settles by itself.
-  if (sent.kind !== "stepped") await showAsLanded(settlement, { transactionId, attempt, landed, writes });
-  const { transaction } = await findAttempt(settlement, transactionId);
-  return { transactionId, status: transaction.status, landing: landed };
+  return {
+    async send({ writes }) {
+      const sent = await engine.send(transfers, transactionId, event, { writes });
+      if (sent.kind === "refused") throw overtaken(transactionId);
+      // Its chart has ended or waits for nothing: what is over is only shown as landed, what has not begun settles by itself.
+      if (sent.kind !== "stepped") await showAsLanded(settlement, { transactionId, attempt, landed, writes });
+      return { ok: true };
+    },
+    async told() {
+      const { transaction } = await findAttempt(settlement, transactionId);
+      return { transactionId, status: transaction.status, landing: landed };
+    },
+  };
 }
 
 /**
  * Ends an unprovable wallet transaction as failed, on the operator's word that it never landed. Refused while any endpoint
  * shows a trace of it, while it may still land, and while too few endpoints answer. Its caller may pay again then: should
- * it have landed all the same, that is looked for during a day and can be settled by its signature at any time. `writes`
- * belong into the commit that ends it.
+ * it have landed all the same, that is looked for during a day and can be settled by its signature at any time.
  *
- * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, and `SettleRefused`; then nothing is changed.
+ * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, and `OperatorRefused`; then nothing is changed.
  */
-export async function writeOffTransaction(
-  settlement: Settlement,
-  transactionId: string,
-  writes: readonly FrameWrite[],
-): Promise<void> {
-  const { engine, ledger, transfers } = settlement;
+async function writeOff(settlement: Settlement, transactionId: string): ReturnType<EvidenceActs["writeOff"]> {
+  const { engine, ledger, transfers, bindToChain } = settlement;
+  await bindToChain();
   const { attempt, transaction } = await findAttempt(settlement, transactionId);
   const refuse = (why: string): never => {
-    throw new SettleRefused(`transaction ${transactionId} cannot be written off: ${why}`);
+    throw new OperatorRefused(`transaction ${transactionId} cannot be written off: ${why}`);
   };
   if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
   const [seen] = await ledger.look([attempt]);
@@ -97,8 +106,14 @@ export async function writeOffTransaction(
   if (!("refused" in named) || named.refused !== "unknown") {
     refuse("an endpoint shows it finalized: settle it by its signature");
   }
-  const sent = await engine.send(transfers, transactionId, { type: "EXPIRED" }, { writes });
-  if (sent.kind !== "stepped") throw overtaken(transactionId);
+  return {
+    async send({ writes }) {
+      const sent = await engine.send(transfers, transactionId, { type: "EXPIRED" }, { writes });
+      if (sent.kind !== "stepped") throw overtaken(transactionId);
+      return { ok: true };
+    },
+    told: () => undefined,
+  };
 }
 
 function whyNot(seen: AttemptLook | undefined): string {
@@ -134,8 +149,8 @@ interface LandingToShow {
   readonly writes: readonly FrameWrite[];
 }
 
-function overtaken(transactionId: string): SettleRefused {
-  return new SettleRefused(`somebody else has just settled transaction ${transactionId}`);
+function overtaken(transactionId: string): OperatorRefused {
+  return new OperatorRefused(`somebody else has just settled transaction ${transactionId}`);
 }
 
 /** A landing after the end of the chart changes no status; it is shown beside it. */
@@ -147,11 +162,11 @@ async function showAsLanded(
   const { status, landedAfterCancel } = transaction;
   const wasGivenUp = status === "cancelled" || (status === "failed" && transaction.reason === "expired");
   if (!wasGivenUp && status !== "completed" && status !== "failed") {
-    throw new SettleRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
+    throw new OperatorRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
   }
   // A landing with an error moved nothing but its fee: the shown status is true.
   if (!wasGivenUp || landedAfterCancel || error !== null) {
-    throw new SettleRefused(`transaction ${transactionId} is settled already`);
+    throw new OperatorRefused(`transaction ${transactionId} is settled already`);
   }
   const landedSignature = signature === attempt.signature ? null : signature;
   const finalAt = settlement.clock.now();

@@ -11,8 +11,10 @@ import {
   stuckPayments,
   waitingTransfers,
 } from "../../../src/payments/private/order-matters.ts";
-import { decisionWrite } from "../../../src/payments/frame/acts/decisions.ts";
-import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
+import { ActRunner } from "../../../src/payments/frame/acts/act-runner.ts";
+import type { EvidenceActs } from "../../../src/payments/frame/acts/evidence.ts";
+import type { MatterList } from "../../../src/payments/operator/attention/list-matters.ts";
+import { MatterCommandHandler } from "../../../src/payments/operator/resolve/resolve.ts";
 import { noteMatter } from "../../../src/payments/private/noted-matters.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { systemRandom } from "../../../src/core/runtime.ts";
@@ -33,10 +35,19 @@ const [one, two] = [storedOrder("1"), storedOrder("2")];
 
 /** Drops a matter as a person does. */
 async function drop(storage: PaymentStorage, matter: FoundMatter, clock = virtualClock()): Promise<void> {
-  const writeAct = createWriteAct({ clock, random: systemRandom });
-  const tasks = new TaskResolveHandler({ storage, clock, writeAct });
-  const guard = decisionWrite(matter.id, await storage.decision(matter.id), { proposal: null, decidedAt: 1 });
-  await tasks.drop({ matter, by: { actor: "ann", reason: "seen" }, guard });
+  const runner = new ActRunner({
+    storage,
+    clock,
+    writeAct: createWriteAct({ clock, random: systemRandom }),
+    approvals: 1,
+  });
+  const orders = { orders: null, evidence: {} as EvidenceActs };
+  const lookForMatters = async (): Promise<MatterList> => ({
+    matters: [{ ...matter, since: 0 }],
+    truncated: new Set(),
+  });
+  const handler = new MatterCommandHandler({ storage, clock, runner, lookForMatters, ...orders });
+  await handler.resolve(matter.id, { action: "drop" }, { actor: "ann", reason: "seen" });
 }
 
 test("M10: an order with holds is one matter, whichever they are, and none once they have ended", async () => {

@@ -7,8 +7,9 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { MarkerTold, OrderQuery, OrderTold, WalletTold } from "../../../src/ledger/order-reading.ts";
 import { createWriteAct } from "../../../src/payments/frame/acts/act.ts";
-import { OrderActHandler } from "../../../src/payments/private/acts/order-acts.ts";
-import type { OrderCommand } from "../../../src/payments/frame/acts/command.ts";
+import { ActRunner } from "../../../src/payments/frame/acts/act-runner.ts";
+import { orderActs } from "../../../src/payments/private/acts/order-acts.ts";
+import type { OrderCommand, ResolveResult } from "../../../src/payments/frame/acts/command.ts";
 import type { OrderControl } from "../../../src/payments/private/acts/acting.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
@@ -181,8 +182,8 @@ interface OrderWorld {
   readonly events: readonly OrderEvent[];
   readonly planned: readonly WantedTransfer[];
   readonly woken: readonly string[];
-  act(command: OrderCommand, actor?: string): ReturnType<OrderActHandler["resolve"]>;
-  approve(address?: string, actor?: string): ReturnType<OrderActHandler["approve"]>;
+  act(command: OrderCommand, actor?: string): Promise<ResolveResult>;
+  approve(address?: string, actor?: string): Promise<ResolveResult>;
   row(): Promise<OrderView | undefined>;
   acted(): Promise<readonly string[]>;
 }
@@ -245,7 +246,8 @@ export async function orderWorld(options: WorldOptions = {}): Promise<OrderWorld
   };
   const random = systemRandom;
   const parts = { storage, ledger, assets, clock, random, writeAct: createWriteAct({ clock, random }) };
-  const acts = new OrderActHandler({ ...parts, control, approvals: options.approvals ?? 1 });
+  const { row, waits } = orderActs({ ...parts, control });
+  const runner = new ActRunner({ ...parts, approvals: options.approvals ?? 1 });
   return {
     storage,
     clock,
@@ -256,9 +258,9 @@ export async function orderWorld(options: WorldOptions = {}): Promise<OrderWorld
     planned,
     woken,
     act: (command: OrderCommand, actor = "ann") =>
-      acts.resolve({ order: id, command, by: { actor, reason: "asked" } }),
+      runner.run(row, { order: id, command }, { actor, reason: "asked" }),
     approve: (address?: string, actor = "bob") =>
-      acts.approve(id, { address }, { actor, reason: "confirmed" }),
+      runner.confirm(row, waits(id), { address, by: { actor, reason: "confirmed" } }),
     row: async () => (await storage.orderViews([id]))[0],
     acted: async () => (await storage.audit(null, 99))?.map(({ act }) => act) ?? [],
   };

@@ -1,7 +1,8 @@
 /** Commands of an operator about a matter or an order, their results, and who carries out those about orders. */
 import { z } from "zod";
+import type { AnyWrite } from "../../../../storage/storage.ts";
 import type { Address } from "../../../core/address.ts";
-import type { ActContext } from "../intake/rules.ts";
+import type { ActRow, Waits } from "./act-row.ts";
 
 /** A person's decision about a matter, or about an order of private mode. */
 export type ResolveCommand =
@@ -72,22 +73,25 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
   z.strictObject({ action: z.literal("foreign"), mint: address, address: address.optional() }),
 ]);
 
+/** The schema of a command about an order. */
+export const orderCommand = z.custom<OrderCommand>((given) => {
+  const read = resolveCommand.safeParse(given);
+  return read.success && isOrderCommand(read.data);
+});
+
 /** The schema of `approve`'s approval. */
 export const approvalGiven = z.strictObject({ address: address.optional() });
 
-/** An act that a named person carries out on an order. */
+/** An act on an order. */
 export interface OrderDecision {
   readonly order: string;
   readonly command: OrderCommand;
-  readonly by: ActContext;
 }
 
-type OrderResult = Omit<ResolveResult, "id">;
-
-/** Acts on orders by their ids: a way to pay that has orders decides, each act in one commit with its audit row. */
+/** Acts on orders, as a way to pay that has orders brings them. */
 export interface OrderActs {
-  /** Decides, or asks for the confirmation that the act needs. Throws `OperatorRefused` and `LedgerUnavailable`. */
-  resolve(decision: OrderDecision): Promise<OrderResult>;
-  /** Confirms what was asked for last about the order, by what the chain shows now. Throws as `resolve` does. */
-  approve(order: string, approval: Approval, by: ActContext): Promise<OrderResult>;
+  /** Decides, or asks for the second word that the act needs. Throws `OperatorRefused` and `LedgerUnavailable`. */
+  readonly row: ActRow<OrderDecision, unknown, ResolveResult, AnyWrite>;
+  /** The decision that waits about an order. */
+  readonly waits: (order: string) => Waits<OrderDecision>;
 }

@@ -1,6 +1,6 @@
 /** Decisions of an operator about a transaction that callers signed, of which the chain does not tell enough. */
 import type { Landing } from "../../../ledger/ledger.ts";
-import type { FrameWrite } from "../frame-storage.ts";
+import type { Decision } from "./act-row.ts";
 import type { TransactionStatus } from "../tables/orders.ts";
 
 /** The landing that an operator names. */
@@ -18,25 +18,16 @@ export interface SettledTransaction {
   readonly landing: Landing;
 }
 
-/** A decision about a transaction of which the chain does not tell enough. */
-interface Settling {
-  readonly transactionId: string;
-  /** Belong into the commit that settles it. */
-  readonly writes: readonly FrameWrite[];
-}
+/** A decision about a transaction, without its row of the audit log. */
+export type DecidedTransaction<Told> = Pick<Decision<Told>, "send" | "told">;
 
-/**
- * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
- * not enough; then nothing is changed.
- */
-type SettleWithEvidence = (
-  settling: Settling & { readonly signature: string },
-) => Promise<SettledTransaction>;
-
-/** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
-type WriteOffUnprovable = (settling: Settling) => Promise<void>;
-
-export interface EvidenceControl {
-  readonly settle: SettleWithEvidence;
-  readonly writeOff: WriteOffUnprovable;
+/** Looks at the chain before it decides. Throws `LedgerUnavailable`. */
+export interface EvidenceActs {
+  /**
+   * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` if the evidence is not
+   * enough, and `TRANSACTION_NOT_FOUND`.
+   */
+  settle(landing: NamedLanding): Promise<DecidedTransaction<SettledTransaction>>;
+  /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` if a node knows better. */
+  writeOff(transactionId: string): Promise<DecidedTransaction<void>>;
 }

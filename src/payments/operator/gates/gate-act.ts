@@ -1,6 +1,7 @@
-/** Acts on the rules of a gate: a row each, carried out by one runner. */
+/** Acts on the rules of a gate, as rows of the operator's table. */
 import type { z } from "zod";
-import { type ActName, readActContext, readCommand } from "../../frame/acts/act.ts";
+import type { ActName } from "../../frame/acts/act.ts";
+import type { ActRow } from "../../frame/acts/act-row.ts";
 import type { ActContext, IntakeRules } from "../../frame/intake/rules.ts";
 import type { GateRuleStorage } from "./gate-rule-storage.ts";
 
@@ -8,7 +9,7 @@ import type { GateRuleStorage } from "./gate-rule-storage.ts";
 export interface GateChange<Told> {
   /** The account whose rules change; null for those of the service. */
   readonly accountId: string | null;
-  /** Throws `OperatorRefused` where the rules do not take the act. Called again when another operator was faster. */
+  /** Throws `OperatorRefused` where the rules do not take the act. */
   readonly change: (rules: IntakeRules) => IntakeRules;
   readonly told: Told;
 }
@@ -28,15 +29,23 @@ export interface GateAct<Parts, Given, Told> {
   readonly what: (given: Given) => Readonly<Record<string, unknown>>;
 }
 
-/** Carries an act out: what was given and who acts are read first, and the change is one commit with its audit row. */
-export async function carryOut<Parts extends { readonly gates: GateRuleStorage }, Given, Told>(
-  { act, given: schema, decide, what }: GateAct<Parts, Given, Told>,
+/** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
+const MAX_ROUNDS = 20;
+
+/** The act as a row: its write expects the version of the rules that it was decided on. */
+export function gateRow<Parts extends { readonly gates: GateRuleStorage }, Given, Told>(
+  { act, given, decide, what }: GateAct<Parts, Given, Told>,
   parts: Parts,
-  [given, by]: readonly [given: Given, by: ActContext],
-): Promise<Told> {
-  const read = readCommand(schema, given);
-  const acted = readActContext(by);
-  const { accountId, change, told } = await decide(parts, read, acted);
-  await parts.gates.change(accountId, change, { by: acted, act, what: what(read) });
-  return told;
+): ActRow<Given, null, Told> {
+  return {
+    given,
+    rounds: MAX_ROUNDS,
+    decision: () => null,
+    subject: async () => null,
+    async decide({ given: read, by }) {
+      const { accountId, change, told } = await decide(parts, read, by);
+      const { gate, write } = await parts.gates.changed(accountId, change);
+      return { act, what: what(read), subject: `the gate "${gate}"`, writes: [write], told: () => told };
+    },
+  };
 }

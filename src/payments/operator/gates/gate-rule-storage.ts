@@ -1,55 +1,46 @@
-/** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
+/** What an operator has set for new transactions and quotes, and the writes that change it. */
 import { z } from "zod";
-import { commitOne } from "../../../../storage/decided.ts";
 import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
-import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateRecord } from "../../frame/tables/limits.ts";
 import { everyRow } from "../../frame/tables/read.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../frame/intake/rules.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
 
-/** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
-const MAX_ROUNDS = 20;
-
 /** The rules of every gate, by the gate's id. */
 type AllRules = ReadonlyMap<string, IntakeRules>;
 
 interface GateRuleStorageParts {
-  readonly storage: Pick<FrameStorage, "gates" | "gatesAfter" | "commit">;
-  readonly writeAct: WriteAct;
+  readonly storage: Pick<FrameStorage, "gates" | "gatesAfter">;
+}
+
+/** A write that is refused where others have changed the gate since it was read. */
+interface GateWrite {
+  readonly gate: string;
+  readonly write: FrameWrite;
 }
 
 export class GateRuleStorage {
   readonly #storage: GateRuleStorageParts["storage"];
-  readonly #writeAct: WriteAct;
 
-  constructor({ storage, writeAct }: GateRuleStorageParts) {
+  constructor({ storage }: GateRuleStorageParts) {
     this.#storage = storage;
-    this.#writeAct = writeAct;
   }
 
   /**
-   * Changes the rules of an account, or with null the rules of all accounts. `change` gets the current rules and may
-   * throw to refuse; it may be called again when another operator was faster. Change and audit row are one commit.
+   * The changed rules of an account, or with null the rules of all accounts. `change` gets the current rules and may throw
+   * to refuse.
    */
-  async change(
-    accountId: string | null,
-    change: (rules: IntakeRules) => IntakeRules,
-    act: Act,
-  ): Promise<void> {
+  async changed(accountId: string | null, change: (rules: IntakeRules) => IntakeRules): Promise<GateWrite> {
     const id = accountId === null ? SERVICE_GATE : accountGate(accountId);
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const [gate] = await this.#storage.gates([id]);
-      const rules = JSON.stringify(change(rulesOf(gate)));
-      const write: FrameWrite =
-        gate === undefined
-          ? { table: "gates", insert: { id, version: 1, rules } }
-          : { table: "gates", id, set: { rules }, expectedVersion: gate.version };
-      const result = await commitOne(this.#storage, { writes: [write, this.#writeAct(act)] });
-      if (result.ok) return;
-    }
-    throw new Error(`the gate "${id}" was changed by others in every round`);
+    const [gate] = await this.#storage.gates([id]);
+    const rules = JSON.stringify(change(rulesOf(gate)));
+    const write: FrameWrite =
+      gate === undefined
+        ? { table: "gates", insert: { id, version: 1, rules } }
+        : { table: "gates", id, set: { rules }, expectedVersion: gate.version };
+    return { gate: id, write };
   }
 
   async all(): Promise<AllRules> {

@@ -1,88 +1,105 @@
-/** Tries tasks again, drops dead letters, and drops matters that ask for nothing more. */
-import { commitOne } from "../../../../storage/decided.ts";
-import type { Commit } from "../../../../storage/storage.ts";
-import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
-import type { FrameTables } from "../../frame/tables.ts";
-import type { ActContext } from "../../frame/intake/rules.ts";
-import type { Clock } from "../../../core/runtime.ts";
-import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
+/** Acts on matters, as rows: tries tasks again, drops dead letters and matters that ask for nothing more, settles what is unprovable. */
+import { OperatorRefused } from "../../frame/acts/act.ts";
+import type { Decision } from "../../frame/acts/act-row.ts";
+import type { ResolveCommand } from "../../frame/acts/command.ts";
+import type { EvidenceActs } from "../../frame/acts/evidence.ts";
 import { matterKey, type FoundMatter } from "../../frame/acts/matter.ts";
-import { decidedMeanwhile } from "../../frame/acts/decisions.ts";
+import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
+import type { Clock } from "../../../core/runtime.ts";
 
-export interface ResolveContext {
-  readonly matter: FoundMatter;
-  readonly by: ActContext;
-  /** A guard in the commit: of concurrent decisions about one matter, only one succeeds. */
-  readonly guard: FrameWrite;
-}
-
-/** Dependencies of decisions about tasks: storage, and the audit log. */
-interface TaskResolveParts {
-  readonly storage: Pick<FrameStorage, "commit" | "fact" | "matters">;
+/** Dependencies of decisions about matters. */
+export interface MatterActDeps {
+  readonly storage: Pick<FrameStorage, "fact" | "matters">;
   readonly clock: Clock;
-  readonly writeAct: WriteAct;
+  readonly evidence: EvidenceActs;
 }
 
-/** Carries out decisions about tasks, each in one commit with its guard and its audit row. */
-export class TaskResolveHandler {
-  readonly #parts: TaskResolveParts;
+/** An act on a matter, up to what all of them share. */
+type MatterDecision = Omit<Decision<unknown>, "subject" | "told" | "second" | "waiting" | "after">;
 
-  constructor(parts: TaskResolveParts) {
-    this.#parts = parts;
-  }
+type Commands = {
+  readonly [Action in "retry" | "drop" | "writeOff" | "settle"]: Extract<ResolveCommand, { action: Action }>;
+};
 
-  async retry(resolving: ResolveContext): Promise<void> {
-    const retry = { task: matterKey(resolving.matter), dueAt: this.#parts.clock.now(), delayMs: 0 };
-    await this.#commit(resolving, { act: "retry", what: {} }, { retries: [retry] });
-  }
+/** The table of acts on matters that are about no order. */
+const MATTER_ACTS: {
+  readonly [Action in keyof Commands]: (
+    deps: MatterActDeps,
+    matter: FoundMatter,
+    command: Commands[Action],
+  ) => MatterDecision | Promise<MatterDecision>;
+} = {
+  retry({ clock }, matter) {
+    const retries = [{ task: matterKey(matter), dueAt: clock.now(), delayMs: 0 }];
+    return { act: "retry", what: {}, retries };
+  },
+  drop,
+  async settle({ evidence }, matter, { signature }) {
+    const transactionId = transactionOf(matter);
+    const { send } = await evidence.settle({ transactionId, signature });
+    return { act: "settle", what: { transactionId, signature }, ...(send !== undefined && { send }) };
+  },
+  async writeOff({ evidence }, matter) {
+    const transactionId = transactionOf(matter);
+    const { send } = await evidence.writeOff(transactionId);
+    return { act: "write_off", what: { transactionId }, ...(send !== undefined && { send }) };
+  },
+};
 
-  /** Ends a matter that asks for nothing more; what comes later of the same is a new one. */
-  async drop(resolving: ResolveContext): Promise<void> {
-    const { matter } = resolving;
-    if (matter.kind === "dead_letter") {
-      return this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(matter)] });
-    }
-    const { dropFact } = matter;
-    return dropFact === undefined ? this.#dropNoted(resolving) : this.#dropComeSoFar(resolving, dropFact);
-  }
+/** Throws `OperatorRefused` for a command that takes an order. */
+export function decideMatter(
+  deps: MatterActDeps,
+  matter: FoundMatter,
+  command: ResolveCommand,
+): MatterDecision | Promise<MatterDecision> {
+  if (!isMatterCommand(command)) throw new OperatorRefused(`${command.action} takes an order`);
+  return decide(deps, matter, command);
+}
 
-  /** Ends the matter of what has come so far: it stays where it is. */
-  async #dropComeSoFar(resolving: ResolveContext, dropFact: string): Promise<void> {
-    const { transactionId, dropUpTo = this.#parts.clock.now() } = resolving.matter;
-    const write = await this.#factOf(dropFact, dropUpTo);
-    await this.#commit(resolving, { act: "drop", what: { transactionId } }, { writes: [write] });
-  }
+function isMatterCommand(command: ResolveCommand): command is Commands[keyof Commands] {
+  return command.action in MATTER_ACTS;
+}
 
-  /** Ends a matter that was noted when it began. */
-  async #dropNoted(resolving: ResolveContext): Promise<void> {
-    const { id } = resolving.matter;
-    const [row] = await this.#parts.storage.matters([id]);
-    if (row === undefined || row.state !== "waiting") throw new OperatorRefused(`${id} is over`);
-    const set = { state: "ending" as const, tellingUntil: null };
-    const write: FrameWrite = { table: "matters", id, set, expectedVersion: row.version };
-    await this.#commit(resolving, { act: "drop", what: {} }, { writes: [write] });
-  }
+function decide<Action extends keyof Commands>(
+  deps: MatterActDeps,
+  matter: FoundMatter,
+  command: Commands[Action] & { readonly action: Action },
+): MatterDecision | Promise<MatterDecision> {
+  return MATTER_ACTS[command.action](deps, matter, command);
+}
 
-  /** Notes up to which time something was dropped. */
-  async #factOf(id: string, upTo: number): Promise<FrameWrite> {
-    const value = String(upTo);
-    return (await this.#parts.storage.fact(id)) === null
-      ? { table: "facts", insert: { id, value } }
-      : { table: "facts", id, set: { value } };
-  }
+/** The transaction of a matter. Throws `OperatorRefused` for a matter of none. */
+export function transactionOf({ id, transactionId }: FoundMatter): string {
+  if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
+  return transactionId;
+}
 
-  async #commit(
-    { matter, by, guard }: ResolveContext,
-    { act, what }: Pick<Act, "act" | "what">,
-    { writes = [], ...effects }: Commit<FrameTables>,
-  ): Promise<void> {
-    const audit = this.#parts.writeAct({ by, act, what: { id: matter.id, ...what } });
-    const commit = { ...effects, writes: [guard, ...writes, audit] };
-    const result = await commitOne(this.#parts.storage, commit);
-    if (result.ok) return;
-    if (result.conflict === "token") {
-      throw new OperatorRefused(`${matter.id}: the task is done, or a process is doing it right now`);
-    }
-    throw decidedMeanwhile(matter.id);
-  }
+/** Ends a matter that asks for nothing more; what comes later of the same is a new one. */
+async function drop(deps: MatterActDeps, matter: FoundMatter): Promise<MatterDecision> {
+  if (matter.kind === "dead_letter") return { act: "drop", what: {}, drops: [matterKey(matter)] };
+  const { dropFact, dropUpTo = deps.clock.now(), transactionId } = matter;
+  if (dropFact === undefined) return dropNoted(deps, matter);
+  // It is over as far as it has come; it stays where it is.
+  const write = await factOf(deps, dropFact, dropUpTo);
+  return { act: "drop", what: { transactionId }, writes: [write] };
+}
+
+/** Ends a matter that was noted when it began. */
+async function dropNoted({ storage }: MatterActDeps, { id }: FoundMatter): Promise<MatterDecision> {
+  const [row] = await storage.matters([id]);
+  if (row === undefined || row.state !== "waiting") throw new OperatorRefused(`${id} is over`);
+  const set = { state: "ending" as const, tellingUntil: null };
+  return {
+    act: "drop",
+    what: {},
+    writes: [{ table: "matters", id, set, expectedVersion: row.version }],
+  };
+}
+
+/** Notes up to which time something was dropped. */
+async function factOf({ storage }: MatterActDeps, id: string, upTo: number): Promise<FrameWrite> {
+  const value = String(upTo);
+  return (await storage.fact(id)) === null
+    ? { table: "facts", insert: { id, value } }
+    : { table: "facts", id, set: { value } };
 }

@@ -1,24 +1,22 @@
 /** Decides about matters and orders: checks the command, finds its subject, and calls the handler. */
 import { z } from "zod";
-import type { DecisionRecord } from "../../frame/tables/operator.ts";
-import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
-import type { Clock } from "../../../core/runtime.ts";
-import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
-import type { ActContext } from "../../frame/intake/rules.ts";
-import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
-import type { FoundMatter } from "../../frame/acts/matter.ts";
+import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
+import type { ActRow } from "../../frame/acts/act-row.ts";
+import type { ActRunner } from "../../frame/acts/act-runner.ts";
 import {
   approvalGiven,
   isOrderCommand,
   resolveCommand,
   type Approval,
   type OrderActs,
+  type OrderDecision,
   type ResolveResult,
   type ResolveCommand,
 } from "../../frame/acts/command.ts";
-import type { EvidenceControl } from "../../frame/acts/evidence.ts";
-import { decisionWrite } from "../../frame/acts/decisions.ts";
-import type { ResolveContext, TaskResolveHandler } from "./resolve-tasks.ts";
+import { matterId, type MatterKind } from "../../frame/acts/matter.ts";
+import type { ActContext } from "../../frame/intake/rules.ts";
+import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
+import { decideMatter, transactionOf, type MatterActDeps } from "./resolve-tasks.ts";
 
 /** Deciding about matters and orders. */
 export interface MatterCommands {
@@ -41,14 +39,17 @@ const MAX_MATTERS = 10_000;
 const matterName = z.string("id: expected the id of a matter or of a transaction");
 const TRANSACTION = /^tx_[0-9a-f]{32}$/;
 
-interface MatterCommandParts {
-  readonly storage: Pick<FrameStorage, "decision" | "commit">;
-  readonly clock: Clock;
+interface MatterCommandParts extends MatterActDeps {
+  readonly runner: ActRunner;
   readonly lookForMatters: MatterLookup;
-  readonly writeAct: WriteAct;
-  readonly tasks: TaskResolveHandler;
-  readonly orders: OrderActs;
-  readonly evidence: EvidenceControl;
+  /** Null where no way to pay has orders. */
+  readonly orders: OrderActs | null;
+}
+
+/** A command about a matter that is about no order. */
+interface MatterDecision {
+  readonly id: string;
+  readonly command: ResolveCommand;
 }
 
 export class MatterCommandHandler implements MatterCommands {
@@ -62,32 +63,70 @@ export class MatterCommandHandler implements MatterCommands {
     const id = readCommand(matterName, named);
     const acted = readActContext(by);
     const command = readCommand(resolveCommand, given);
-    const { action } = command;
     if (TRANSACTION.test(id)) {
-      if (!isOrderCommand(command)) throw new OperatorRefused(`${action} takes the id of a matter`);
-      return { id, ...(await this.#parts.orders.resolve({ order: id, command, by: acted })) };
+      if (!isOrderCommand(command)) throw new OperatorRefused(`${command.action} takes the id of a matter`);
+      return this.#actOnOrder({ id, order: id, command, by: acted });
     }
-    const before = await this.#parts.storage.decision(id);
-    const matter = await this.#find(id);
-    if (!matter.actions.includes(action)) {
-      const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
-      throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
+    if (isOrderCommand(command) && !isAboutTask(id)) {
+      const order = transactionOf(await this.#taking(id, command));
+      return this.#actOnOrder({ id, order, command, by: acted });
     }
-    if (isOrderCommand(command) && !isAboutTask(matter)) {
-      const order = transactionOf(matter);
-      return { id, ...(await this.#parts.orders.resolve({ order, command, by: acted })) };
-    }
-    await this.#carryOut({ matter, by: acted, guard: this.#guard(id, before) }, command);
-    const { transactionId } = matter;
-    return { id, action, state: "done", ...(transactionId === undefined ? {} : { transactionId }) };
+    return this.#parts.runner.carryOut(this.#row, { id, command }, acted);
   }
 
   async approve(named: string, given: Approval, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
     const acted = readActContext(by);
-    const approval = readCommand(approvalGiven, given);
+    const { address } = readCommand(approvalGiven, given);
     const order = TRANSACTION.test(id) ? id : transactionOf(await this.#find(id));
-    return { id, ...(await this.#parts.orders.approve(order, approval, acted)) };
+    const { row, waits } = this.#ordersFor(order);
+    const confirming = { by: acted, ...(address !== undefined && { address }) };
+    return { ...(await this.#parts.runner.confirm(row, waits(order), confirming)), id };
+  }
+
+  /** The act as a row; an act on an order is a row of the module that has orders. */
+  readonly #row: ActRow<MatterDecision, DatedMatter, ResolveResult> = {
+    given: z.strictObject({ id: matterName, command: resolveCommand }),
+    decision: ({ id }) => id,
+    subject: ({ id, command }) => this.#taking(id, command),
+    decide: async ({ given: { id, command }, subject: matter }) => {
+      const { what, ...decided } = await decideMatter(this.#parts, matter, command);
+      const { transactionId } = matter;
+      return {
+        ...decided,
+        what: { id, ...what },
+        subject: id,
+        told: () => ({
+          id,
+          action: command.action,
+          state: "done",
+          ...(transactionId === undefined ? {} : { transactionId }),
+        }),
+      };
+    },
+  };
+
+  async #actOnOrder({
+    id,
+    by,
+    ...decision
+  }: OrderDecision & { readonly id: string; readonly by: ActContext }): Promise<ResolveResult> {
+    const { row } = this.#ordersFor(decision.order);
+    return { ...(await this.#parts.runner.carryOut(row, decision, by)), id };
+  }
+
+  #ordersFor(order: string): OrderActs {
+    const { orders } = this.#parts;
+    if (orders === null) throw new OperatorRefused(`${order}: this service takes no orders`);
+    return orders;
+  }
+
+  /** The matter. Throws `OperatorRefused` for one that does not take the command. */
+  async #taking(id: string, { action }: ResolveCommand): Promise<DatedMatter> {
+    const matter = await this.#find(id);
+    if (matter.actions.includes(action)) return matter;
+    const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
+    throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
   }
 
   async #find(id: string): Promise<DatedMatter> {
@@ -96,48 +135,11 @@ export class MatterCommandHandler implements MatterCommands {
     if (found === undefined) throw new OperatorRefused(`there is no matter ${id}: see attention()`);
     return found;
   }
-
-  #guard(id: string, before: DecisionRecord | null): FrameWrite {
-    return decisionWrite(id, before, { proposal: null, decidedAt: this.#parts.clock.now() });
-  }
-
-  async #carryOut(resolving: ResolveContext, command: ResolveCommand): Promise<void> {
-    const { tasks } = this.#parts;
-    switch (command.action) {
-      case "retry":
-        return tasks.retry(resolving);
-      case "drop":
-        return tasks.drop(resolving);
-      case "writeOff":
-        return this.#writeOff(resolving);
-      case "settle":
-        return this.#settle(resolving, command.signature);
-      default:
-        throw new OperatorRefused(`${command.action} takes an order`);
-    }
-  }
-
-  async #settle({ matter, by, guard }: ResolveContext, signature: string): Promise<void> {
-    const { id } = matter;
-    const transactionId = transactionOf(matter);
-    const audit = this.#parts.writeAct({ by, act: "settle", what: { id, transactionId, signature } });
-    await this.#parts.evidence.settle({ transactionId, signature, writes: [guard, audit] });
-  }
-
-  async #writeOff({ matter, by, guard }: ResolveContext): Promise<void> {
-    const { id } = matter;
-    const transactionId = transactionOf(matter);
-    const audit = this.#parts.writeAct({ by, act: "write_off", what: { id, transactionId } });
-    await this.#parts.evidence.writeOff({ transactionId, writes: [guard, audit] });
-  }
 }
+
+const TASK_KINDS: readonly MatterKind[] = ["dead_letter", "failing_task"];
 
 /** A task of an order's chart is retried as a task. */
-function isAboutTask({ kind }: FoundMatter): boolean {
-  return kind === "dead_letter" || kind === "failing_task";
-}
-
-function transactionOf({ id, transactionId }: FoundMatter): string {
-  if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
-  return transactionId;
+function isAboutTask(id: string): boolean {
+  return TASK_KINDS.some((kind) => id.startsWith(matterId(kind, "")));
 }
