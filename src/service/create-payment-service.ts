@@ -133,7 +133,7 @@ function lifeOf(
 }
 
 function inspectedOf(
-  { context, engine, workflows, modules, chain, calls }: ServiceParts,
+  { context, engine, acts, workflows, modules, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
@@ -143,7 +143,7 @@ function inspectedOf(
     storage,
     isProduction: () => chain.isProduction,
     onCommit: (listener) => engine.subscribe(listener),
-    acting: new ServiceActs({ ...context, engine, service, workflows, modules }),
+    acting: new ServiceActs({ ...context, engine, acts, service, workflows, modules }),
     payments: { reads: storage, assets },
     health: () => recent.read(),
     calls,

@@ -4,7 +4,9 @@ import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/frame/host-parts.ts";
 import { evidenceActs } from "../payments/wallet/settle-transaction.ts";
+import { unprovableTransactions } from "../payments/wallet/unprovable-matters.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
+import type { ActRunner } from "../payments/frame/acts/act-runner.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
@@ -43,7 +45,7 @@ interface OperatedService extends PaymentContext {
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
-  readonly approvals: 1 | 2;
+  readonly acts: ActRunner;
   readonly parts: HostParts;
 }
 
@@ -52,7 +54,7 @@ export function openOperator(service: OperatedService): OpenedOperator {
   const opened = createOperator({
     ...service,
     evidence: evidenceActs(service),
-    sources: modules.flatMap(({ matters }) => matters ?? []),
+    sources: [unprovableTransactions(service.storage), ...modules.flatMap(({ matters }) => matters ?? [])],
     orders: modules.find(({ orderActs }) => orderActs !== undefined)?.orderActs ?? null,
     transactionOf: (instance) => firstOf(modules, async (module) => module.transactionOf?.(instance) ?? null),
     erasureChecks: async (id) => {

@@ -1,4 +1,5 @@
 /** Acts of viewers on instances of a payment service: the acts of an operator, all in the audit log. */
+import { z } from "zod";
 import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors/errors.ts";
 import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected-engine.ts";
@@ -6,30 +7,27 @@ import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
 import { DamagedSnapshot, snapshotFromText } from "../workflow/snapshot-text.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
-import type { Commit } from "../../storage/storage.ts";
-import {
-  createWriteAct,
-  readActContext,
-  type ActName,
-  type WriteAct,
-  OperatorRefused,
-} from "../payments/frame/acts/act.ts";
+import { readActContext, OperatorRefused } from "../payments/frame/acts/act.ts";
+import type { ActRow, Decision } from "../payments/frame/acts/act-row.ts";
+import type { ActRunner } from "../payments/frame/acts/act-runner.ts";
 import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { PaymentContext, PaymentTables } from "../payments/payment-storage.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
 import type { PaymentService } from "./payment-service.ts";
 
 export interface ServiceActsParts extends PaymentContext {
+  readonly acts: ActRunner;
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "operator">;
   readonly workflows: readonly AnyWorkflow[];
   readonly modules: readonly Pick<OpenModule, "offers" | "perform" | "cancellable">[];
 }
 
-interface Repair {
+/** An act of a viewer: the verb of a key, with its task. */
+interface ViewerAct {
   readonly instance: string;
-  readonly act: ActName;
-  readonly by: GivenAct;
+  readonly verb: "retry" | "drop" | "cancel";
+  readonly task: string;
 }
 
 const MAX_TASKS = 100;
@@ -44,11 +42,9 @@ const CANCEL: OfferedAct = {
 /** Facts of the chain are never sent by hand: what moves money is believed from the chain alone. */
 export class ServiceActs implements ViewerActs {
   readonly #parts: ServiceActsParts;
-  readonly #writeAct: WriteAct;
 
   constructor(parts: ServiceActsParts) {
     this.#parts = parts;
-    this.#writeAct = createWriteAct(parts);
   }
 
   async offers(instance: string): Promise<readonly OfferedAct[]> {
@@ -80,27 +76,31 @@ export class ServiceActs implements ViewerActs {
   }
 
   async #perform(instance: string, key: string, by: GivenAct): Promise<string> {
-    const { clock } = this.#parts;
     const [verb, task] = partsOf(key);
-    switch (verb) {
-      case "retry":
-        await this.#repair(
-          { instance, act: "retry", by },
-          { retries: [{ task, dueAt: clock.now(), delayMs: 0 }] },
-        );
-        return "The task is due now.";
-      case "drop":
-        await this.#repair({ instance, act: "drop", by }, { drops: [task] });
-        return "The task was dropped.";
-      case "release":
-        await this.#parts.service.operator.resolve(instance, { action: "release" }, by);
-        return "The order is released. A service at work goes on with it.";
-      case "cancel":
-        return this.#cancel(instance, by);
-      default:
-        return this.#performOwn(instance, key, by);
+    if (verb === "release") {
+      await this.#parts.service.operator.resolve(instance, { action: "release" }, by);
+      return "The order is released. A service at work goes on with it.";
     }
+    const isOwn = verb === "retry" || verb === "drop" || verb === "cancel";
+    if (!isOwn) return this.#performOwn(instance, key, by);
+    return this.#parts.acts.carryOut(this.#row, { instance, verb, task }, by);
   }
+
+  /** The acts as rows: each verb says what it is about and what it does. */
+  readonly #row: ActRow<ViewerAct, null, string> = {
+    given: z.custom<ViewerAct>(),
+    decision: () => null,
+    subject: async () => null,
+    decide: ({ given }) => {
+      const { task, verb } = given;
+      if (verb === "cancel") return this.#cancel(given);
+      if (verb === "drop") {
+        return this.#repair(given, { act: "drop", drops: [task], told: () => "The task was dropped." });
+      }
+      const retries = [{ task, dueAt: this.#parts.clock.now(), delayMs: 0 }];
+      return this.#repair(given, { act: "retry", retries, told: () => "The task is due now." });
+    },
+  };
 
   async #performOwn(instance: string, key: string, by: GivenAct): Promise<string> {
     for (const { perform } of this.#parts.modules) {
@@ -110,30 +110,39 @@ export class ServiceActs implements ViewerActs {
     throw new ActRefused("There is no such act.");
   }
 
-  async #repair(
-    { instance, act, by }: Repair,
-    parts: Pick<Commit<PaymentTables>, "retries" | "drops">,
-  ): Promise<void> {
-    const what = { instance, ...parts };
-    const writes = [this.#writeAct({ by, act, what })];
-    const result = await commitOne(this.#parts.storage, { ...parts, writes });
-    if (!result.ok) {
-      throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
-    }
+  #repair(
+    { instance }: ViewerAct,
+    { retries, drops, ...repair }: Pick<Decision<string>, "act" | "told" | "retries" | "drops">,
+  ): Decision<string> {
+    const parts = { ...(retries && { retries }), ...(drops && { drops }) };
+    return {
+      ...repair,
+      ...parts,
+      what: { instance, ...parts },
+      subject: instance,
+      send: async (commit) => {
+        const result = await commitOne(this.#parts.storage, commit);
+        if (result.ok) return result;
+        throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
+      },
+    };
   }
 
-  async #cancel(transactionId: string, by: GivenAct): Promise<string> {
-    const { storage, service } = this.#parts;
+  /** The audit row is durable before the act: a refused act, or an act whose process died, is logged as an attempt. */
+  async #cancel({ instance: transactionId }: ViewerAct): Promise<Decision<string>> {
+    const { storage, engine, service } = this.#parts;
     const found = await storage.transaction(transactionId);
     if (found === null) throw new ActRefused("There is no such transaction.");
-    await this.#note("request_cancel", { transactionId }, by);
-    await service.cancelTransaction(await this.#callerOf(found.transaction.accountId), transactionId);
-    return "The transaction is cancelled.";
-  }
-
-  /** Writes the audit row before the act: a refused act, or an act whose process died, is logged as an attempt. */
-  async #note(act: ActName, what: Readonly<Record<string, unknown>>, by: GivenAct): Promise<void> {
-    await this.#parts.engine.commit({ writes: [this.#writeAct({ by, act, what })] });
+    return {
+      act: "request_cancel",
+      what: { transactionId },
+      subject: transactionId,
+      send: (commit) => engine.commit(commit),
+      told: async () => {
+        await service.cancelTransaction(await this.#callerOf(found.transaction.accountId), transactionId);
+        return "The transaction is cancelled.";
+      },
+    };
   }
 
   async #callerOf(accountId: string): Promise<Caller> {

@@ -17,6 +17,7 @@ import { announceNothing, type AnnounceEffect } from "../payments/frame/notices/
 import { HostParts } from "../payments/frame/host-parts.ts";
 import { WAY_MODULES, type CreatedTransactionBody } from "../payments/modules.ts";
 import type { OpenModule } from "../payments/frame/open-module.ts";
+import { ActRunner } from "../payments/frame/acts/act-runner.ts";
 import { createWriteAct } from "../payments/frame/acts/act.ts";
 import type { CompletionDeps } from "../payments/frame/way-module.ts";
 import type { AttemptRecord } from "../payments/frame/tables/attempts.ts";
@@ -66,6 +67,8 @@ export interface ServiceParts extends OpenedOperator {
   /** The parts of the mode that routes payments; null while none does. */
   readonly wallets: RoutingWallets | null;
   readonly workflows: readonly AnyWorkflow[];
+  /** Carries out the acts of an operator. */
+  readonly acts: ActRunner;
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaitList;
   readonly retention: PaymentRetentionLoop;
@@ -76,7 +79,10 @@ export interface ServiceParts extends OpenedOperator {
   readonly purses: PurseWatch;
 }
 
-type Charts = Pick<ServiceParts, "sealing" | "transfers" | "swapper" | "modules" | "wallets" | "workflows">;
+type Charts = Pick<
+  ServiceParts,
+  "sealing" | "transfers" | "swapper" | "modules" | "wallets" | "workflows" | "acts"
+>;
 
 /**
  * Assembles a service without running or asking anything. Throws `InvalidOptions` for thresholds of purses that are no
@@ -116,7 +122,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
     onAttentionDeadlineMs: options.onAttentionDeadlineMs,
-    approvals: options.approvals,
     disputed,
     parts,
   });
@@ -184,6 +189,8 @@ function chartsOf(
   const sealing = createSecretBox(options.masterSecrets, options.random);
   const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log, ask }) ?? null;
   const modules: OpenModule<CreatedTransactionBody>[] = [];
+  const writeAct = createWriteAct(context);
+  const acts = new ActRunner({ ...context, writeAct, approvals: options.approvals });
   const deps = {
     ...context,
     options,
@@ -193,7 +200,8 @@ function chartsOf(
     eventNotices: (id: string) =>
       Promise.all(modules.flatMap(({ eventNotices }) => eventNotices?.(id) ?? [])),
     ask,
-    writeAct: createWriteAct(context),
+    writeAct,
+    acts,
     genesisHash: () => chain.genesisHash,
     bindToChain: () => chain.bind(),
     commit: commitWhenCompared({ gate, engine }),
@@ -213,7 +221,7 @@ function chartsOf(
   });
   const workflows = [transfers, ...modules.flatMap((module) => module.workflows ?? [])];
   const wallets = modules.find((module) => module.wallets !== undefined)?.wallets ?? null;
-  return { sealing, transfers, swapper, modules, wallets, workflows };
+  return { sealing, transfers, swapper, modules, wallets, workflows, acts };
 }
 
 /** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */

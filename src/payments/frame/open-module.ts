@@ -4,6 +4,7 @@ import type { AnyWorkflow, CommitAdditions, Watcher } from "../../engine/index.t
 import type { GivenAct, OfferedAct } from "../../engine/inspected-engine.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { WriteAct } from "./acts/act.ts";
+import type { ActRunner } from "./acts/act-runner.ts";
 import type { OrderActs } from "./acts/command.ts";
 import type { ErasureCheck } from "./acts/erasure-check.ts";
 import type { AttentionSource } from "./acts/matter.ts";
@@ -42,6 +43,8 @@ export interface OpeningDeps<Storage extends FrameStorage, Tables, Options> exte
   readonly swapper: Swapper | null;
   readonly ask: AskPart;
   readonly writeAct: WriteAct;
+  /** Carries out the acts of an operator. */
+  readonly acts: ActRunner;
   /** Throws before the database is bound to its chain. */
   readonly genesisHash: () => string;
   /** Makes sure that the database belongs to this chain: keys of addresses depend on it. */

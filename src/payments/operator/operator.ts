@@ -8,8 +8,8 @@ import type { ServiceContext } from "../frame/service-context.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
-import { ActRunner } from "../frame/acts/act-runner.ts";
-import { createWriteAct, readAuditLog, type AuditEntry, type AuditPage } from "../frame/acts/act.ts";
+import type { ActRunner } from "../frame/acts/act-runner.ts";
+import { readAuditLog, type AuditEntry, type AuditPage } from "../frame/acts/act.ts";
 import {
   createMatterLookup,
   shownMatter,
@@ -92,7 +92,7 @@ interface OperatorCommandParts extends ServiceContext<PaymentStorage> {
   readonly erasureChecks: (transactionId: string) => Promise<readonly ErasureCheck[]>;
   readonly erasures: readonly ModuleErasure[];
   readonly evidence: EvidenceActs;
-  readonly approvals: 1 | 2;
+  readonly acts: ActRunner;
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
@@ -108,7 +108,7 @@ const MAX_LISTED = 1_000;
 const MAX_COUNTED = 200;
 
 export function createOperator(deps: OperatorCommandParts): OperatorParts {
-  const { storage, clock, assets } = deps;
+  const { storage, clock, assets, acts: runner } = deps;
   const sightings = new SightingList({ storage, clock });
   const rateLimited: AttentionSourceParts["rateLimited"] = () => deps.configured.rateLimited();
   const surroundings = { ...deps, rateLimited, sightings };
@@ -117,7 +117,6 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const lookForMatters = createMatterLookup({ sources, storage, clock });
   const gates = { gates: new GateRuleStorage({ storage }), clock, assets };
   const belief = { ...gates, storage, ledger: deps.configured };
-  const runner = new ActRunner({ ...deps, writeAct: createWriteAct(deps) });
   const resolver = new MatterCommandHandler({ ...deps, lookForMatters, runner });
   const erasing = new ErasureHandler({ ...deps, runner });
   const settle = settleRow(deps.evidence);

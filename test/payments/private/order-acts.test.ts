@@ -389,3 +389,17 @@ describe("two who decide at once", () => {
     await expect(world.approve(addressNamed(41))).rejects.toThrow("nothing of order");
   });
 });
+
+test("of one who confirms a request and one who asks for another at the same moment one is refused", async () => {
+  const world = await orderWorld({ order: { state: "over", overState: "idle" } });
+  world.chain.markers = { 0: 0, 1: 0 };
+  world.chain.usdc = 9n;
+  await world.act({ action: "refundTo", address: ELSEWHERE });
+  const settled = await Promise.allSettled([
+    world.approve(ELSEWHERE),
+    world.act({ action: "refundTo", address: addressNamed(41) }, "cid"),
+  ]);
+  const refused = settled.flatMap((each) => (each.status === "rejected" ? [String(each.reason)] : []));
+  expect(refused).toEqual([expect.stringContaining("somebody else has just decided about it")]);
+  expect(await world.acted()).toHaveLength(2);
+});

@@ -144,6 +144,7 @@ export class ActRunner {
     { act, request, told }: SecondWord<Told>,
   ): Promise<Told> {
     const { storage, writeAct } = this.#parts;
+    if (decision === null) throw new Error(`${act} has no decision in which it could wait`);
     const writes = [...this.#guard(decision, request.text), writeAct({ by, act, what })];
     const result = await commitOne(storage, { writes });
     if (!result.ok) throw decidedMeanwhile(subject);

@@ -1,13 +1,10 @@
 /** Finds what holds up reading the chain: endpoints that differ, are out of service or silent, and missing evidence. */
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
-import { matterId, type AttentionSource, type FoundMatter } from "../../frame/acts/matter.ts";
+import { matterId, type AttentionSource } from "../../frame/acts/matter.ts";
 import { isoTime } from "../../frame/iso-time.ts";
 import { beliefRules, loweredWitnesses, type LoweringParts } from "../../frame/intake/rules.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../core/runtime.ts";
-import { watchesOf } from "../../../workflow/watch-rows.ts";
-import type { FrameStorage } from "../../frame/frame-storage.ts";
-import { attentionMessages } from "../../frame/attention.ts";
 
 /** Seen by this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
 export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]>): AttentionSource {
@@ -95,28 +92,4 @@ export function stuckWatches(
         message: `nothing was found out about some of ${watched} watches (${kind}): see the log for what the nodes answer`,
         actions: [],
       }));
-}
-
-/**
- * Unprovable transactions, which are watched until a node with the history of that time tells, or an operator settles
- * them.
- */
-export function unprovableTransactions(storage: Pick<FrameStorage, "find" | "transaction">): AttentionSource {
-  return async (limit) => {
-    const watches = await watchesOf(storage, "unprovable");
-    return Promise.all(
-      watches.slice(0, limit).map(async ({ instance: transactionId }): Promise<FoundMatter> => {
-        const accountId = (await storage.transaction(transactionId))?.transaction.accountId;
-        return {
-          kind: "unprovable",
-          id: matterId("unprovable", transactionId),
-          transactionId,
-          since: null,
-          ...(accountId === undefined ? {} : { accountId }),
-          message: attentionMessages.unprovable,
-          actions: ["settle", "writeOff"],
-        };
-      }),
-    );
-  };
 }

@@ -27,7 +27,6 @@ import {
   stuckWatches,
   loweredNumber,
   suspendedEndpoints,
-  unprovableTransactions,
 } from "./chain-matters.ts";
 import type { SightingList } from "./sighting-list.ts";
 
@@ -117,7 +116,6 @@ export function attentionSources({
     deadLetters(storage, transactionOf),
     failingTasks(storage, transactionOf),
     orphans(storage, clock, workflowKeys),
-    unprovableTransactions(storage),
     lowPurses(purses),
     silentParts(storage, parts),
     loweredNumber({ storage, clock }),

@@ -5,9 +5,10 @@ import { formatAmount } from "../../../core/amount.ts";
 import type { OrderStubRecord } from "../tables.ts";
 import { privateModeIsOff } from "../private-routing.ts";
 import { readActContext, OperatorRefused } from "../../frame/acts/act.ts";
+import type { ActRunner } from "../../frame/acts/act-runner.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import { lineOf, type OrderLine, type RecoveryJournal } from "./journal.ts";
-import { restoreOrder, type RestoringParts } from "./restore-order.ts";
+import { restoring, type RestoringParts } from "./restore-order.ts";
 
 /** An order of a journal, and what became of it. */
 export interface RecoveredOrder {
@@ -54,6 +55,7 @@ export const refuseRecovery: RecoverCommand = async () => {
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
 export interface RecoveryParts extends RestoringParts {
+  readonly acts: ActRunner;
   /** Null where nothing is written down. */
   readonly journal: Pick<RecoveryJournal, "read"> | null;
   /** The versions of the master secret that are given, the newest first. */
@@ -130,7 +132,7 @@ async function recoverOne(parts: RecoveryParts, line: OrderLine, by: ActContext)
   if (clock.now() <= windowEnds) return { ...nothing, state: "open" };
   const holdings = await holdingsOf(parts, address);
   if (holdings.length === 0) return { ...nothing, state: "empty" };
-  await restoreOrder(parts, line, by);
+  await parts.acts.carryOut(restoring(parts), line, by);
   return { transactionId, address, state: "restored", holdings };
 }
 
