@@ -18,7 +18,7 @@ import { everyRow } from "../payments/frame/tables/read.ts";
 import { silentLogger, systemClock, systemRandom } from "../core/runtime.ts";
 import { withDatabase, type DatabaseOptions } from "./open-database.ts";
 import { type Print, UsageError } from "./command.ts";
-import { table } from "./table.ts";
+import { table } from "../core/table.ts";
 
 const DAY_MS = 86_400_000;
 interface Place extends DatabaseOptions {

@@ -3,7 +3,7 @@
 import { inspect } from "node:util";
 import { UsageError } from "./command.ts";
 import { runCommand } from "./program.ts";
-import { inLines } from "./terminal-text.ts";
+import { inLines } from "../core/terminal-text.ts";
 
 /** The exit code of a reconciliation that could not look. */
 const NOTHING_CONCLUDED = 2;

@@ -2,7 +2,7 @@
 import { type CopiedRows, type Move, type MoveProgress, moveToPostgres } from "../../storage/move.ts";
 import type { Print } from "./command.ts";
 import { ProgressBar } from "./progress-bar.ts";
-import { table } from "./table.ts";
+import { table } from "../core/table.ts";
 
 /** Moves, and prints what was counted and summed while every row was read back. */
 export async function migrate(move: Move, print: Print, json: boolean): Promise<void> {

@@ -2,7 +2,8 @@
 import { Command as Parser, CommanderError } from "commander";
 import { UsageError, type Print } from "./command.ts";
 import { COMMANDS, GROUPS } from "./commands.ts";
-import { type CommandRow, flag } from "./define.ts";
+import { flag } from "../core/takes.ts";
+import { type CommandRow, addTo } from "./define.ts";
 import { loadWithWeb3 } from "../core/load-web3.ts";
 import { ownManifest } from "./manifest.ts";
 
@@ -81,8 +82,8 @@ function sentenceOf({ code, message }: CommanderError, { commands }: Parser): st
 function add({ name, help, takes, run }: CommandRow, parser: Parser, print: Print): void {
   parser.description(help).summary(help.split(/\.\s/)[0]?.replace(/\.$/, "") ?? "");
   const all = Object.entries({ ...takes, debug: takes["debug"] ?? DEBUG });
-  for (const [key, each] of all) each.addTo(parser, key);
-  const places = all.filter(([, { isArgument }]) => isArgument).map(([key]) => key);
+  for (const [key, each] of all) addTo(parser, key, each);
+  const places = all.filter(([, { is }]) => is === "argument").map(([key]) => key);
   parser.action(async () => {
     const { processedArgs } = parser;
     const placed = Object.fromEntries(places.map((key, at) => [key, processedArgs[at] as unknown]));

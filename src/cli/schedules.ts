@@ -8,7 +8,7 @@ import { EngineStore } from "../engine/kernel/engine-store.ts";
 import type { Print } from "./command.ts";
 import { plainJson } from "./instances/pages.ts";
 import { withDatabase, type DatabaseOptions } from "./open-database.ts";
-import { table } from "./table.ts";
+import { table } from "../core/table.ts";
 
 type Act = (
   schedules: ScheduleCommands,

@@ -213,7 +213,7 @@ function transactionMethods(
 function askingOf(parts: ServiceParts, reader: HealthReader): Methods<"health" | "diagnose" | "reconcile"> {
   return {
     health: () => reader.read(),
-    diagnose: (query = {}) => diagnose(parts, query),
+    diagnose: (query = {}) => diagnose(parts, () => reader.read(), query),
     reconcile: () => reconcileService(parts),
   };
 }

@@ -7,10 +7,24 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { MasterSecret } from "../payments/frame/secrets/secret-box.ts";
 import { MAINNET_GENESIS } from "../payments/frame/assets/assets.ts";
+import { checkLive, type LiveFacts } from "./diagnosis/check-live.ts";
+import {
+  checkChain,
+  checkClock,
+  checkEndpoints,
+  checkMasterSecrets,
+  checkPurses,
+  checkWitnesses,
+  checkWork,
+  readPurses,
+} from "./diagnosis/check-service.ts";
+import { checkEgress } from "./diagnosis/check-egress.ts";
+import type { DiagnosisFinding } from "./diagnosis/finding.ts";
+import type { Health } from "./read-health.ts";
 import { refuseFixedPrices } from "../payments/frame/prices/prices.ts";
 
 /** The binding of the database, the status of each endpoint, and what modules tell. */
-export interface Diagnosis extends DatabaseBinding, ModuleDiagnosis {
+export interface DiagnosedFacts extends DatabaseBinding, ModuleDiagnosis {
   /** Endpoints in the order configured. */
   readonly endpoints: readonly EndpointStatus[];
   /** Points that matter once real money moves. */
@@ -19,25 +33,64 @@ export interface Diagnosis extends DatabaseBinding, ModuleDiagnosis {
   readonly secretBeside: string | null;
 }
 
-/** Where to look besides. */
+/** What a service tells of itself, and what of that is wrong. */
+export interface Diagnosis extends DiagnosedFacts {
+  /** A finding for each check, in a fixed order. */
+  readonly findings: readonly DiagnosisFinding[];
+}
+
+/** Where to look besides, and for what. */
 export interface DiagnosisQuery {
   /** The folder of the database, whose small files are read for a master secret. Default: no folder is looked at. */
   readonly besides?: string;
+  /** The database, as a person has named it: the findings are also of what matters once real money moves. */
+  readonly live?: { readonly database: LiveFacts["database"] };
 }
 
-/** Rejects when the storage cannot be read. */
-export async function diagnose(parts: ServiceParts, { besides }: DiagnosisQuery): Promise<Diagnosis> {
+/** Rejects where the storage fails between two reads. */
+export async function diagnose(
+  parts: ServiceParts,
+  health: () => Promise<Health>,
+  { besides, live }: DiagnosisQuery,
+): Promise<Diagnosis> {
+  const state = await health();
+  const facts = await factsOf(parts, { binding: state.storage === "ok", besides });
+  const work = checkWork(state);
+  if (state.storage !== "ok") return { ...facts, findings: work };
+  const purses = await readPurses(parts.operator);
+  const limits = live === undefined ? [] : await parts.operator.limits();
+  const findings = [
+    checkChain(facts),
+    ...checkEndpoints(facts),
+    checkWitnesses(state),
+    checkClock(facts),
+    ...checkMasterSecrets(facts),
+    ...checkPurses(purses),
+    ...work,
+    checkEgress(facts),
+    ...(live === undefined
+      ? []
+      : checkLive({ ...facts, ...live, witnesses: state.witnesses, purses, limits })),
+  ];
+  return { ...facts, findings };
+}
+
+/** Of a database that cannot be read nothing is told. */
+async function factsOf(
+  parts: ServiceParts,
+  { binding, besides }: { readonly binding: boolean; readonly besides: string | undefined },
+): Promise<DiagnosedFacts> {
   const { storage } = parts.context;
   const { masterSecrets, ledger } = parts.options;
-  const [added, binding, endpoints, settings, secretBeside] = await Promise.all([
+  const [added, bound, endpoints, settings, secretBeside] = await Promise.all([
     Promise.all(parts.modules.map(async ({ diagnose: ask }) => ask?.())),
-    readBinding(storage, masterSecrets),
+    binding ? readBinding(storage, masterSecrets) : { genesisHash: null, masterSecrets: [] },
     ledger.endpoints(),
     settingsOf(parts),
     besides === undefined ? null : fileWithSecret(besides, masterSecrets),
   ]);
   const modules = Object.assign({}, ...added) as ModuleDiagnosis;
-  return { ...binding, ...modules, endpoints, settings, secretBeside };
+  return { ...bound, ...modules, endpoints, settings, secretBeside };
 }
 
 /** Files of settings are small; a database is not read. */

@@ -113,9 +113,9 @@ export interface PaymentService extends ApiKeys, ModuleCalls {
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<CancelledTransactionBody>;
   /**
-   * For operators: what the database is bound to, what each endpoint of the chain tells; whether the webhooks' proxy can be
-   * reached; and how it is set for real money; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects
-   * when the storage cannot be read; silent endpoints are told as such.
+   * For operators: what the database is bound to, what each endpoint of the chain tells, whether the webhooks' proxy can be
+   * reached, how it is set for real money, and a finding for each check of these. `paystate doctor` prints the findings.
+   * Needs no `start()` and changes nothing. Silent endpoints and a storage that cannot be read are findings, too.
    */
   diagnose(query?: DiagnosisQuery): Promise<Diagnosis>;
   /**

@@ -1,5 +1,7 @@
 /** What a service tells of itself to a person who looks for a fault: nothing is changed, and no secret is told. */
 import { expect } from "vitest";
+import type { DiagnosisQuery } from "../../src/service/diagnosis.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { startConnectProxy } from "../kit/connect-proxy.ts";
 import { gone, lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
@@ -72,4 +74,21 @@ test("a proxy that takes connections, and one that is gone: without its credenti
   const diagnosis = await service.diagnose();
   expect(diagnosis.egress).toEqual({ proxy: url.host, trouble: "ECONNREFUSED" });
   expect(JSON.stringify(diagnosis)).not.toContain("hidden");
+});
+
+test("Q19: what is wrong is told as findings, of real money only where that is asked for, and of a lost database too", async ({
+  world,
+}) => {
+  const storage = await sqliteStorage(":memory:");
+  const service = world.another({ storage });
+  const checked = async (query: DiagnosisQuery): Promise<readonly string[]> =>
+    (await service.diagnose(query)).findings.map(({ check }) => check);
+  const usual = await checked({});
+  expect([usual[0], usual.at(-1)]).toEqual(["chain", "webhook egress"]);
+  expect(usual).toEqual(expect.arrayContaining(["witnesses", "clock", "master secret 1", "dead letters"]));
+  const live = await checked({ live: { database: null } });
+  expect(live.slice(0, usual.length)).toEqual(usual);
+  expect(live.at(-1)).toBe("master secret's place");
+  await storage.close();
+  expect(await checked({ live: { database: null } })).toEqual(["storage"]);
 });

@@ -3,14 +3,14 @@ import type * as accounts from "../accounts.ts";
 import { SCOPES } from "../../payments/frame/accounts/caller.ts";
 import {
   argument,
-  command,
   commas,
   duration,
   neededOneOf,
   neededText,
   oneOfOr,
   optionalNumber,
-} from "../define.ts";
+} from "../../core/takes.ts";
+import { command } from "../define.ts";
 import { DATABASE, JSON_LINE, SERVICE } from "./shared.ts";
 
 const ON_DATABASE = { ...DATABASE, ...JSON_LINE };

@@ -1,6 +1,7 @@
 /** Commands on a database as a whole. */
 import { end, UsageError } from "../command.ts";
-import { argument, command, neededText, text } from "../define.ts";
+import { argument, neededText, text } from "../../core/takes.ts";
+import { command } from "../define.ts";
 import { isPostgres, isUrl } from "../url-or-path.ts";
 import { FILE, JSON_LINE } from "./shared.ts";
 

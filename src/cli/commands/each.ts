@@ -1,7 +1,8 @@
 /** The command that tells many instances at once. */
 // modules: jobs
 import { UsageError } from "../command.ts";
-import { command, manyTexts, neededChoice, optionalArgument, text } from "../define.ts";
+import { manyTexts, neededChoice, optionalArgument, text } from "../../core/takes.ts";
+import { command } from "../define.ts";
 import { DATABASE, JSON_LINE } from "./shared.ts";
 
 export const eachCommand = command({

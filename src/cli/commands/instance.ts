@@ -1,7 +1,8 @@
 /** Commands on the instances of any database. */
 import type * as repairs from "../instances/put-right.ts";
 import { UsageError } from "../command.ts";
-import { argument, command, flag, oneOf, text, wholeNumber, type CommandRow } from "../define.ts";
+import { argument, flag, oneOf, text, wholeNumber } from "../../core/takes.ts";
+import { command, type CommandRow } from "../define.ts";
 import { DATABASE, JSON_LINE } from "./shared.ts";
 
 const ID = { id: argument("ID", "the id of an instance") };
@@ -78,9 +79,9 @@ export const instanceCommands = [
     help: `Hands an event to an instance, by a process that has its chart. ${NOT_OF_SERVICE}`,
     takes: { ...ID, event: argument("EVENT", "its type, or JSON with a type"), ...ON_DATABASE },
     run: async ({ id, event, ...place }, print) => {
-      const { eventOf, sendEvent } = await import("../instances/send-event.ts");
+      const { eventOf, sendEvent, printed } = await load();
       const told = eventOf(event);
-      await (await load()).printed(place, print, (open) => sendEvent(open, id, told));
+      await printed(place, print, (open) => sendEvent(open, id, told));
     },
   }),
   repair(

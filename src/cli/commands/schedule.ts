@@ -1,7 +1,8 @@
 /** Commands on what is started by time. */
 // modules: schedules
 import type * as schedules from "../schedules.ts";
-import { argument, command, type CommandRow } from "../define.ts";
+import { argument } from "../../core/takes.ts";
+import { command, type CommandRow } from "../define.ts";
 import { DATABASE, JSON_LINE } from "./shared.ts";
 
 const ON_DATABASE = { ...DATABASE, ...JSON_LINE };

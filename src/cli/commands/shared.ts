@@ -1,5 +1,5 @@
 /** Options that several commands take. */
-import { flag, neededText, text } from "../define.ts";
+import { flag, neededText, text } from "../../core/takes.ts";
 
 export const JSON_LINE = { json: flag("one line of JSON") };
 

@@ -3,7 +3,6 @@ import { end, UsageError } from "../command.ts";
 import {
   argument,
   chosenArgument,
-  command,
   flag,
   manyArguments,
   oneOfOr,
@@ -12,7 +11,8 @@ import {
   text,
   textOr,
   wholeNumber,
-} from "../define.ts";
+} from "../../core/takes.ts";
+import { command } from "../define.ts";
 import { JSON_LINE, SERVICE } from "./shared.ts";
 
 export const startCommands = [

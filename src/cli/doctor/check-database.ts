@@ -3,16 +3,17 @@
  */
 import { openReadOnly } from "../../../storage/sqlite/open-read-only.ts";
 import type { SqliteDatabase } from "../../../storage/sqlite/handle.ts";
+import { readPages, readSamples } from "../../../storage/sqlite/read-samples.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../../storage/storage-unusable.ts";
-import { fine, warning, wrong, type Finding } from "./finding.ts";
+import { fine, warning, wrong, type DiagnosisFinding } from "../../service/diagnosis/finding.ts";
 
 const SCHEMA_CODES: ReadonlySet<StorageUnusableCode> = new Set(["newer_schema", "old_schema"]);
 
 /** One finding when the database does not open, else one for each check. */
 export async function checkDatabase(
   file: string,
-  checkIntegrity: (handle: SqliteDatabase) => Finding,
-): Promise<readonly Finding[]> {
+  checkIntegrity: (handle: SqliteDatabase) => DiagnosisFinding,
+): Promise<readonly DiagnosisFinding[]> {
   try {
     const { handle, close } = await openReadOnly(file);
     try {
@@ -37,7 +38,7 @@ export async function checkDatabase(
 }
 
 /** The service sets the mode at each start, so a different mode was set by another program. */
-function checkLog(handle: SqliteDatabase): Finding {
+function checkLog(handle: SqliteDatabase): DiagnosisFinding {
   const [row] = handle.pragma("journal_mode") as readonly { readonly journal_mode: string }[];
   const mode = row?.journal_mode ?? "unknown";
   if (mode === "wal") return fine("write-ahead log", "is on");
@@ -45,4 +46,33 @@ function checkLog(handle: SqliteDatabase): Finding {
     found: `the journal mode is ${mode}`,
     todo: "start the service: it turns the write-ahead log on; if it stays off, is the disk a network share?",
   });
+}
+
+/** A damaged page is met here or not: `checkPages` meets each. */
+export function checkSamples(handle: SqliteDatabase): DiagnosisFinding {
+  return unlessDamaged(
+    () => `${readSamples(handle)} rows from all over and their indexes can be read; --full reads each page`,
+  );
+}
+
+export function checkPages(
+  handle: SqliteDatabase,
+  onTable: (done: number, tables: number) => void,
+): DiagnosisFinding {
+  return unlessDamaged(() => {
+    readPages(handle, onTable);
+    return "SQLite's quick check finds nothing";
+  });
+}
+
+/** SQLite itself refuses to read on from a page that makes no sense. */
+function unlessDamaged(look: () => string): DiagnosisFinding {
+  try {
+    return fine("integrity", look());
+  } catch (error) {
+    return wrong("integrity", {
+      found: `the file is damaged: ${(error as Error).message}`,
+      todo: "stop the service, keep the file, restore a backup, then run `paystate operator reconcile`",
+    });
+  }
 }

@@ -1,13 +1,13 @@
 /** Checks this machine: Node, the SQLite driver, and the room on the disk of a database. */
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fine, wrong, type Finding, warning } from "./finding.ts";
+import { fine, wrong, type DiagnosisFinding, warning } from "../../service/diagnosis/finding.ts";
 import { loadDriver } from "../../../storage/sqlite/driver.ts";
 import { explained } from "../../../storage/sqlite/explain.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 
 /** `version` without the `v`; `range` as in package.json: the least version that fits. */
-export function checkNode(version: string, range: string): Finding {
+export function checkNode(version: string, range: string): DiagnosisFinding {
   const found = `Node ${version}, and ${range} is needed`;
   if (isAtLeast(version, range.replace(/^>=/, ""))) return fine("node", found);
   return wrong("node", { found, todo: "install a newer Node" });
@@ -21,7 +21,7 @@ function isAtLeast(version: string, least: string): boolean {
 }
 
 /** A missing SQLite driver is an error only where the database is SQLite: PostgreSQL has a driver of its own. */
-export async function checkDriver(isNeeded: boolean): Promise<Finding> {
+export async function checkDriver(isNeeded: boolean): Promise<DiagnosisFinding> {
   try {
     const driver = await loadDriver();
     // Its native part is loaded with the first database.
@@ -53,7 +53,7 @@ export async function readDiskSpace(file: string): Promise<DiskSpace> {
   return { free: bavail * bsize, database: size };
 }
 
-export function checkDisk({ free, database }: DiskSpace): Finding {
+export function checkDisk({ free, database }: DiskSpace): DiagnosisFinding {
   const found = `${mebibytes(free)} free beside a database of ${mebibytes(database)}`;
   if (free < LEAST_BYTES) {
     return wrong("disk", { found, todo: "make room: without it nothing more can be taken" });

@@ -6,24 +6,11 @@ import { ownManifest } from "../manifest.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import { type Print, UsageError } from "../command.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { table } from "../table.ts";
+import { table } from "../../core/table.ts";
 import { isPostgres } from "../url-or-path.ts";
-import {
-  checkChain,
-  checkClock,
-  checkEndpoints,
-  checkMasterSecrets,
-  checkPurses,
-  checkWitnesses,
-  checkWork,
-  readPurses,
-} from "./check-service.ts";
-import { checkEgress } from "./check-egress.ts";
-import { checkLive, type LiveFacts } from "./check-live.ts";
-import { checkDatabase } from "./check-database.ts";
+import { checkDatabase, checkPages, checkSamples } from "./check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode } from "./check-machine.ts";
-import { checkPages, checkSamples } from "./check-samples.ts";
-import { fine, wrong, type Finding } from "./finding.ts";
+import { fine, wrong, type DiagnosisFinding } from "../../service/diagnosis/finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */
 interface DoctorOptions extends DatabaseOptions, ServiceOptions {
@@ -45,14 +32,15 @@ export async function doctor(wanted: DoctorOptions, print: Print): Promise<numbe
     ...(kind === null ? [] : await examineDatabase(wanted)),
     ...(isServiceNamed(wanted) ? await examineService(wanted) : []),
   ];
-  const hasAny = (one: Finding["verdict"]): boolean => findings.some(({ verdict }) => verdict === one);
+  const hasAny = (one: DiagnosisFinding["verdict"]): boolean =>
+    findings.some(({ verdict }) => verdict === one);
   const code = hasAny("wrong") ? 1 : wanted.live && hasAny("warning") ? UNREADY : 0;
   print(wanted.json ? JSON.stringify({ isWell: code === 0, findings }) : page(findings));
   return code;
 }
 
 /** The given options; a folder of `paystate dev` holds a file and a service. */
-function databaseKind({ data, database }: DoctorOptions): LiveFacts["database"] {
+function databaseKind({ data, database }: DoctorOptions): "file" | "postgres" | null {
   if (database !== undefined && isPostgres(database)) return "postgres";
   return data === undefined && database === undefined ? null : "file";
 }
@@ -61,12 +49,12 @@ function isServiceNamed({ data, service }: DoctorOptions): boolean {
   return data !== undefined || service !== undefined;
 }
 
-async function examineMachine(kind: LiveFacts["database"]): Promise<readonly Finding[]> {
+async function examineMachine(kind: ReturnType<typeof databaseKind>): Promise<readonly DiagnosisFinding[]> {
   const node = checkNode(process.versions.node, ownManifest().engines.node);
   return kind === "postgres" ? [node] : [node, await checkDriver(kind === "file")];
 }
 
-async function examineDatabase(wanted: DoctorOptions): Promise<readonly Finding[]> {
+async function examineDatabase(wanted: DoctorOptions): Promise<readonly DiagnosisFinding[]> {
   return attempted("database", async () => {
     if (databaseKind(wanted) === "postgres" && isServiceNamed(wanted)) {
       return [fine("database", "what is in PostgreSQL is asked through the service alone")];
@@ -89,7 +77,7 @@ function integrityOf({ full }: DoctorOptions): Parameters<typeof checkDatabase>[
   };
 }
 
-async function examineService(wanted: DoctorOptions): Promise<readonly Finding[]> {
+async function examineService(wanted: DoctorOptions): Promise<readonly DiagnosisFinding[]> {
   return attempted("service", async () => {
     const { service, close } = await openService(wanted);
     try {
@@ -101,46 +89,29 @@ async function examineService(wanted: DoctorOptions): Promise<readonly Finding[]
 }
 
 async function findingsOf(
-  { diagnose, health, operator }: OperatorService,
+  { diagnose }: OperatorService,
   wanted: DoctorOptions,
-): Promise<readonly Finding[]> {
-  if (diagnose === undefined || health === undefined || operator === undefined) {
-    throw new Error(
-      "this service has no `diagnose`: expected what createPaymentService of this version returns",
-    );
-  }
-  const state = await health();
-  const work = checkWork(state);
-  if (state.storage !== "ok") return work;
-  const diagnosis = await diagnose(placeOf(wanted));
-  const purses = await readPurses(operator);
-  const database = databaseKind(wanted);
-  return [
-    checkChain(diagnosis),
-    ...checkEndpoints(diagnosis),
-    checkWitnesses(state),
-    checkClock(diagnosis),
-    ...checkMasterSecrets(diagnosis),
-    ...checkPurses(purses),
-    ...work,
-    checkEgress(diagnosis),
-    ...(wanted.live
-      ? checkLive({ ...diagnosis, ...state, purses, limits: await operator.limits(), database })
-      : []),
-  ];
+): Promise<readonly DiagnosisFinding[]> {
+  const { findings } = (await diagnose?.(queryOf(wanted))) ?? {};
+  if (findings !== undefined) return findings;
+  throw new Error(
+    "this service has no `diagnose`: expected what createPaymentService of this version returns",
+  );
 }
 
-/** The folder where a master secret must not lie. */
-function placeOf(wanted: DoctorOptions): DiagnosisQuery {
-  if (!wanted.live || databaseKind(wanted) !== "file") return {};
-  return { besides: dirname(resolve(databaseFile(wanted, "leave --database out"))) };
+/** With the folder where a master secret must not lie. */
+function queryOf(wanted: DoctorOptions): DiagnosisQuery {
+  if (!wanted.live) return {};
+  const live = { database: databaseKind(wanted) };
+  if (live.database !== "file") return { live };
+  return { live, besides: dirname(resolve(databaseFile(wanted, "leave --database out"))) };
 }
 
 /** A check that cannot run is a finding itself, and the other checks still run. */
 async function attempted(
   check: string,
-  examine: () => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> {
+  examine: () => Promise<readonly DiagnosisFinding[]>,
+): Promise<readonly DiagnosisFinding[]> {
   try {
     return await examine();
   } catch (error) {
@@ -149,7 +120,7 @@ async function attempted(
   }
 }
 
-function page(findings: readonly Finding[]): string {
+function page(findings: readonly DiagnosisFinding[]): string {
   const rows = findings.map(({ verdict, check, found, todo }) => [
     verdict,
     check,

@@ -11,8 +11,8 @@ import { isOwnRow } from "../../workflow/chart.ts";
 import { limitWords } from "../../engine/limit-words.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { isoDate } from "../../inspector/show-values.ts";
-import { table } from "../table.ts";
-import { inOneLine } from "../terminal-text.ts";
+import { table } from "../../core/table.ts";
+import { inOneLine } from "../../core/terminal-text.ts";
 
 const MAX_CELL = 100;
 

@@ -1,22 +1,16 @@
-/** Puts instances right on any database: retries, drops, stops and removes. */
-import { commitOne } from "../../../storage/decided.ts";
-import type { AnyTable } from "../../../storage/table.ts";
+/** Puts instances right on any database: sends, retries, drops, stops and removes. */
+import type { EventObject } from "xstate";
 import { order } from "../../../machines/order.ts";
 import { transfer } from "../../../machines/transfer.ts";
 import { walletTransfer } from "../../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
-import { STOP } from "../../workflow/chart.ts";
-import { instanceReads } from "../../engine/reading/reads.ts";
-import { removeInstance } from "../../engine/instance-commands.ts";
+import { givenEvent } from "../../engine/engine-acts.ts";
+import { ActRefused } from "../../engine/inspected-engine.ts";
 import { MODULES } from "../../engine/modules.ts";
-import { removedRows } from "../../engine/removed-rows.ts";
-import type { PendingTask } from "../../../storage/storage.ts";
-import { messageTask } from "../../workflow/messages.ts";
-import { taskCommands, type TaskCommands } from "../../engine/kernel/troubled-tasks.ts";
+import { StoredInstances } from "../../engine/stored-instances.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
-import { systemClock } from "../../core/runtime.ts";
-import { EngineStore } from "../../engine/kernel/engine-store.ts";
-import type { Print } from "../command.ts";
+import { systemClock, systemRandom } from "../../core/runtime.ts";
+import { type Print, UsageError } from "../command.ts";
 import { withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { plainJson } from "./pages.ts";
 
@@ -26,12 +20,15 @@ export interface CommandResult {
   readonly said: string;
 }
 
-/**
- * Makes the failing tasks and the dead letters of an instance due now; a process that runs the workflow takes the
- * tasks.
- */
+const MATTERS = "paystate operator attention";
+
+const instancesOf = ({ storage }: OpenDatabase): StoredInstances =>
+  new StoredInstances({ storage, clock: systemClock, random: systemRandom, modules: MODULES });
+
+/** A process that runs the workflow takes the tasks. */
 export async function retryTasks(open: OpenDatabase, id: string): Promise<CommandResult> {
-  const retried = await troubled(open, id, (commands, { id: task }) => commands.retry(task));
+  const retried = await instancesOf(open).retry(id);
+  if (retried === null) throw noInstance(id, open);
   const said =
     retried.length === 0
       ? `Nothing of ${id} has failed, or it is being done right now.`
@@ -39,12 +36,11 @@ export async function retryTasks(open: OpenDatabase, id: string): Promise<Comman
   return { done: { retried }, said };
 }
 
-/** Removes the dead letters of an instance: they are never done. */
+/** They are never done. */
 export async function dropTasks(open: OpenDatabase, id: string): Promise<CommandResult> {
-  await checkInstanceNotOfService(open, id, "paystate operator resolve dead_letter:TASK --action drop");
-  const dropped = await troubled(open, id, async (commands, { id: task, deadAt, kind }) =>
-    deadAt === null && kind !== "message" ? false : commands.drop(task),
-  );
+  await workflowOf(open, id, "paystate operator resolve dead_letter:TASK --action drop");
+  const dropped = await instancesOf(open).drop(id);
+  if (dropped === null) throw noInstance(id, open);
   const said =
     dropped.length === 0
       ? `Nothing of ${id} is set aside.`
@@ -52,44 +48,42 @@ export async function dropTasks(open: OpenDatabase, id: string): Promise<Command
   return { done: { dropped }, said };
 }
 
-/** Asks an instance to end, by a message that a process with its chart takes: only that one knows what to disarm. */
+/** Only a process with the chart knows what to disarm. */
 export async function stopInstance(open: OpenDatabase, id: string): Promise<CommandResult> {
-  const record = await open.storage.load(id);
-  if (record === null) throw noInstance(id, open);
-  await checkInstanceNotOfService(open, id, "paystate operator attention");
-  if (record.status === "done") return { done: { stop: "ended" }, said: `${id} has ended already.` };
-  const { tasks } = await instanceReads(open.storage).pending(id);
-  const isAsked = tasks.some(({ kind, name }) => kind === "message" && name === STOP.type);
-  if (!isAsked) {
-    const asked = { id: `${id}:${record.stamp}:stop`, dueAt: systemClock.now() };
-    const task = messageTask(
-      asked,
-      { instance: id, workflow: record.workflow, life: record.life },
-      { event: STOP },
-    );
-    await commitOne(open.storage, { arms: [{ task }] });
-  }
-  return {
-    done: { stop: "asked" },
-    said: `A process that has ${record.workflow} ends ${id} and its children.`,
-  };
+  const workflow = await workflowOf(open, id, MATTERS);
+  const stop = await instancesOf(open).stop(id);
+  if (stop === "absent") throw noInstance(id, open);
+  if (stop === "ended") return { done: { stop }, said: `${id} has ended already.` };
+  return { done: { stop }, said: `A process that has ${workflow} ends ${id} and its children.` };
 }
 
-/** The tables that may have rows of an instance. */
-const tablesToEmpty = (): readonly AnyTable[] =>
-  MODULES.flatMap(({ tables = [], removed }) => (removed === undefined ? [] : tables));
+export async function sendEvent(open: OpenDatabase, id: string, event: EventObject): Promise<CommandResult> {
+  const workflow = await workflowOf(open, id, MATTERS);
+  const send = await instancesOf(open).send(id, event);
+  if (send === "absent") throw noInstance(id, open);
+  if (send === "ended") return { done: { send }, said: `${id} has ended already.` };
+  return { done: { send }, said: `A process that has ${workflow} hands ${event.type} to ${id}.` };
+}
 
-/** Removes an instance that has ended, with its history. */
+/** With its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
-  await checkInstanceNotOfService(open, id, "paystate operator attention");
-  const storage = new EngineStore(open.storage, tablesToEmpty());
-  const done = await removeInstance({ storage, removed: removedRows(storage, MODULES) }, id);
+  await workflowOf(open, id, MATTERS);
+  const done = await instancesOf(open).remove(id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
   if (done === "pending") {
     throw new Error(`something of ${id} is still to be done: \`paystate instance show ${id}\` lists it`);
   }
   return { done: { removed: id }, said: `${id} and its history are removed.` };
+}
+
+/** An event as a person writes it: its type, or JSON. */
+export function eventOf(text: string): EventObject {
+  try {
+    return givenEvent(text);
+  } catch (error) {
+    throw error instanceof ActRefused ? new UsageError(error.message) : error;
+  }
 }
 
 /** Acts on the database, and prints the result for a person, or for a program. */
@@ -111,33 +105,18 @@ export function noInstance(id: string, { file }: OpenDatabase): Error {
   );
 }
 
-/** The ids of the tasks in trouble that the command was carried out for. */
-async function troubled(
-  open: OpenDatabase,
-  id: string,
-  command: (commands: TaskCommands, task: PendingTask) => Promise<boolean>,
-): Promise<readonly string[]> {
-  const reads = instanceReads(open.storage);
-  const { tasks, timers } = await reads.pending(id);
-  const isKnown = tasks.length + timers.length > 0 || (await reads.read(id)) !== null;
-  if (!isKnown) throw noInstance(id, open);
-  const commands = taskCommands(open.storage, () => systemClock.now());
-  const done: string[] = [];
-  for (const task of [...tasks, ...timers]) {
-    const isTroubled = task.deadAt !== null || task.failures > 0;
-    if (isTroubled && (await command(commands, task))) done.push(task.id);
-  }
-  return done;
-}
-
 const OF_SERVICE: ReadonlySet<string> = new Set(
   [walletTransfer, order, transfer, webhookDelivery].map(({ id }) => id),
 );
 
-/** Behind a chart of the payment service there is money, which would stay where it is; its operator leaves a trace. */
-async function checkInstanceNotOfService(open: OpenDatabase, id: string, instead: string): Promise<void> {
-  const record = await open.storage.load(id);
-  if (record !== null) checkNotOfService(record.workflow, { what: id, instead });
+/**
+ * The workflow of an instance, empty for one that is not there. Behind a chart of the payment service there is money, which
+ * would stay where it is; its operator leaves a trace.
+ */
+async function workflowOf({ storage }: OpenDatabase, id: string, instead: string): Promise<string> {
+  const { workflow } = (await storage.load(id)) ?? { workflow: "" };
+  checkNotOfService(workflow, { what: id, instead });
+  return workflow;
 }
 
 /** Says `instead` what to use for `what`, where the workflow is one of the service. */

@@ -18,8 +18,7 @@ import { silentLogger, systemClock, systemRandom } from "../../core/runtime.ts";
 import { UsageError } from "../command.ts";
 import type { OpenDatabase } from "../open-database.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { checkNotOfService, type CommandResult } from "./put-right.ts";
-import { eventOf } from "./send-event.ts";
+import { checkNotOfService, eventOf, type CommandResult } from "./put-right.ts";
 
 const INSTEAD = "paystate operator attention";
 

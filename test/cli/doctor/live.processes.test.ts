@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect } from "vitest";
-import { checkLive, type LiveFacts } from "../../../src/cli/doctor/check-live.ts";
+import { checkLive, type LiveFacts } from "../../../src/service/diagnosis/check-live.ts";
 import type { EndpointStatus } from "../../../src/ledger/ledger.ts";
 import { MAINNET_GENESIS } from "../../../src/payments/frame/assets/assets.ts";
 import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
@@ -230,33 +230,21 @@ test("N14: a master secret is found beside the database as bytes, hex, base64 an
   expect((await world.service.diagnose()).secretBeside).toBeNull();
 });
 
-/** A module of a host whose service tells this; of its folder it says where it was told to look. */
+/** A module of a host whose service, as it is set, tells what it is asked for; of its folder it says where it was told to look. */
 async function ownService({ settings, besides }: { settings: object; besides: string }): Promise<string> {
   const folder = await newDataFolder();
   await mkdir(folder);
   const own = join(folder, "own.mjs");
-  const unready = {
-    approvals: 1,
-    assets: ["SOL"],
-    priceFault: null,
-    bids: { floor: null, ceiling: 1 },
-    privateMode: null,
-    unlimitedSwaps: [],
-    removesOld: false,
-    archives: false,
-  };
+  const { approvals = 1 } = settings as { readonly approvals?: number };
   await writeFile(
     own,
-    `const endpoints = ["a.example", "b.other"].map((endpoint) => ({ endpoint, genesisHash: "ours", slot: 1, roles: ["witness"],
-      blockTime: Date.now(), readAt: Date.now(), requestsPerSecond: 50, sendsPerSecond: 5 }));
+    `const people = { verdict: ${approvals === 2} ? "ok" : "warning", check: "two people",
+      found: "one person alone may send held money elsewhere", todo: "set \`approvals: 2\`" };
     export const service = {
       reconcile: async () => ({}),
-      health: async () => ({ storage: "ok", witnesses: { needed: 2, answering: 2 }, overdueMs: 0, deadLetters: 0,
-        failingTasks: 0, unknownInstances: 0, unprovable: 0, attention: 0 }),
-      diagnose: async ({ besides }) => ({ genesisHash: "ours", masterSecrets: [], egress: null, endpoints,
-        secretBeside: besides === ${JSON.stringify(besides)} ? "key.json" : null,
-        settings: ${JSON.stringify({ ...unready, ...settings })} }),
-      operator: { purses: async () => [], limits: async () => [{ asset: "SOL" }] },
+      diagnose: async ({ besides, live }) => ({ findings: live === undefined ? [] : [people,
+        ...(besides === ${JSON.stringify(besides)} ? [{ verdict: "warning", check: "master secret's place",
+          found: "key.json, in the folder of the database, holds it", todo: "keep it elsewhere" }] : [])] }),
     };`,
   );
   return own;

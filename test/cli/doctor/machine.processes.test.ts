@@ -3,9 +3,8 @@ import { copyFile, mkdir, open, readdir, readFile, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
-import { checkDatabase } from "../../../src/cli/doctor/check-database.ts";
+import { checkDatabase, checkPages, checkSamples } from "../../../src/cli/doctor/check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode } from "../../../src/cli/doctor/check-machine.ts";
-import { checkPages, checkSamples } from "../../../src/cli/doctor/check-samples.ts";
 import { ownManifest } from "../../../src/cli/manifest.ts";
 import { hasNodeSqlite } from "../../../storage/sqlite/node-sqlite.ts";
 import { sqliteStorage } from "../../kit/storages.ts";

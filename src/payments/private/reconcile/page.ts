@@ -1,7 +1,6 @@
 /** The part of `paystate operator reconcile` about the addresses of private orders. */
-// modules: private
-import type { AddressReport, Finding } from "../payments/private/reconcile/findings.ts";
-import type { AddressReconciliation, AssetTally } from "../payments/private/reconcile/orders.ts";
+import type { AddressReport, Finding } from "./findings.ts";
+import type { AddressReconciliation, AssetTally } from "./orders.ts";
 
 const SUMS: readonly (readonly [name: keyof AssetTally, label: string])[] = [
   ["deposits", "deposited"],

@@ -1,13 +1,13 @@
 /** Pages of the operator's commands, for people. */
-import type { Matter } from "../../payments/frame/acts/matter.ts";
-import type { AuditEntry } from "../../payments/frame/acts/act.ts";
-import type { ErasureResult } from "../../payments/operator/erasing.ts";
-import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
-import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
-import type { ResolveResult } from "../../payments/frame/acts/command.ts";
-import type { PurseBody } from "../../payments/frame/purses/purses.ts";
-import type { SettledTransaction } from "../../payments/frame/acts/evidence.ts";
-import { table } from "../table.ts";
+import type { Matter } from "../../frame/acts/matter.ts";
+import type { AuditEntry } from "../../frame/acts/act.ts";
+import type { ErasureResult } from "../erasing.ts";
+import type { LimitEntry } from "../gates/limiting.ts";
+import type { PausedEntry, PausedScope, SuspendedAccount } from "../gates/pausing.ts";
+import type { ResolveResult } from "../../frame/acts/command.ts";
+import type { PurseBody } from "../../frame/purses/purses.ts";
+import type { SettledTransaction } from "../../frame/acts/evidence.ts";
+import { table } from "../../../core/table.ts";
 
 /** Two lines for each matter: the problem, and the command that resolves the matter. */
 export function attentionPage(matters: readonly Matter[]): string {

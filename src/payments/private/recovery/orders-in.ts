@@ -1,8 +1,7 @@
 /** The orders of a recovery journal, as a command reads them from a file. */
-// modules: private
 import { access } from "node:fs/promises";
-import type { OrderLine } from "../../payments/private/recovery/journal.ts";
-import { recoveryFile } from "../../payments/private/recovery/journal-file.ts";
+import type { OrderLine } from "./journal.ts";
+import { recoveryFile } from "./journal-file.ts";
 
 /** Throws a sentence that names the file, where it cannot be read. */
 export async function ordersIn(file: string): Promise<readonly OrderLine[]> {

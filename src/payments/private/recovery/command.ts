@@ -1,9 +1,8 @@
 /** `paystate operator recover`: brings back the orders of a journal that the database does not know. */
-// modules: private
-import { argument } from "../define.ts";
-import type { RecoveredOrder } from "../../payments/private/recovery/recover.ts";
-import { table } from "../table.ts";
-import { acting } from "./acting.ts";
+import { argument } from "../../../core/takes.ts";
+import type { RecoveredOrder, RecoveryCommands } from "./recover.ts";
+import { table } from "../../../core/table.ts";
+import { acting } from "../../frame/acts/act-command.ts";
 
 export const recover = acting(
   {
@@ -11,8 +10,8 @@ export const recover = acting(
     help: "Brings back the orders of a recovery journal that the database does not know. Funds at their addresses go back to the senders.",
     takes: { file: argument("FILE", "a recovery journal") },
   },
-  async (operator, { file }, by) => {
-    const { ordersIn } = await import("../operator/journal.ts");
+  async (operator: RecoveryCommands, { file }, by) => {
+    const { ordersIn } = await import("./orders-in.ts");
     const addresses = await operator.recover(await ordersIn(file), by);
     return [{ addresses }, recoveryPage(addresses)];
   },

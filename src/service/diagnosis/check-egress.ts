@@ -1,10 +1,10 @@
 /** Checks of the way out for webhooks. */
 // modules: webhooks
-import type { Diagnosis } from "../../service/diagnosis.ts";
-import { fine, wrong, type Finding } from "./finding.ts";
+import type { DiagnosedFacts } from "../diagnosis.ts";
+import { fine, wrong, type DiagnosisFinding } from "./finding.ts";
 
 /** Checks that webhooks can reach the internet. */
-export function checkEgress({ egress }: Pick<Diagnosis, "egress">): Finding {
+export function checkEgress({ egress }: Pick<DiagnosedFacts, "egress">): DiagnosisFinding {
   if (egress === null) return fine("webhook egress", "goes without a proxy");
   const { proxy, trouble } = egress;
   if (trouble === null) return fine("webhook egress", `the proxy ${proxy} takes connections`);

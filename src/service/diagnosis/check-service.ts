@@ -1,18 +1,17 @@
 /** Checks a service: its chain and endpoints, its secrets and purses, and whether its stored work gets done. */
-import type { Diagnosis } from "../../service/diagnosis.ts";
-import { fine, warning, wrong, type Finding } from "./finding.ts";
+import type { DiagnosedFacts } from "../diagnosis.ts";
+import { fine, warning, wrong, type DiagnosisFinding } from "./finding.ts";
 import { type EndpointStatus, LedgerUnavailable } from "../../ledger/ledger.ts";
-import { MAX_SLOTS_BEHIND } from "../../solana/health.ts";
-import type { Health } from "../../service/read-health.ts";
+import type { Health } from "../read-health.ts";
 import type { MasterSecretStatus } from "../../payments/frame/secrets/bind-database.ts";
 import type { PurseCommands, PurseBody } from "../../payments/frame/purses/purses.ts";
 import { OVERDUE_MS } from "../../payments/frame/overdue.ts";
 
 /** The chain in the database and at the endpoints. */
-type ChainDiagnosis = Pick<Diagnosis, "genesisHash" | "endpoints">;
+type ChainDiagnosis = Pick<DiagnosedFacts, "genesisHash" | "endpoints">;
 
 /** Checks that the database belongs to the chain that the endpoints serve. */
-export function checkChain({ genesisHash, endpoints }: ChainDiagnosis): Finding {
+export function checkChain({ genesisHash, endpoints }: ChainDiagnosis): DiagnosisFinding {
   const told = [...new Set(endpoints.map((each) => each.genesisHash).filter((hash) => hash !== null))];
   const [chain, another] = told;
   if (chain === undefined) {
@@ -35,7 +34,7 @@ export function checkChain({ genesisHash, endpoints }: ChainDiagnosis): Finding 
 }
 
 /** A finding for each endpoint, in the order configured. */
-export function checkEndpoints({ genesisHash, endpoints }: ChainDiagnosis): readonly Finding[] {
+export function checkEndpoints({ genesisHash, endpoints }: ChainDiagnosis): readonly DiagnosisFinding[] {
   const chain = genesisHash ?? endpoints.find((each) => each.genesisHash !== null)?.genesisHash ?? null;
   const isMeant = (each: EndpointStatus): boolean => each.slot !== null && each.genesisHash === chain;
   const newest = Math.max(0, ...endpoints.filter(isMeant).map(({ slot }) => slot ?? 0));
@@ -59,7 +58,10 @@ export function checkEndpoints({ genesisHash, endpoints }: ChainDiagnosis): read
   });
 }
 
-function checkPace(check: string, slot: number, newest: number): Finding {
+/** The ledger asks what is further behind after the others. */
+const MAX_SLOTS_BEHIND = 50;
+
+function checkPace(check: string, slot: number, newest: number): DiagnosisFinding {
   const behind = newest - slot;
   const found = behind === 0 ? `answers, slot ${slot}` : `answers, slot ${slot}, ${behind} behind the newest`;
   if (behind <= MAX_SLOTS_BEHIND) return fine(check, found);
@@ -67,7 +69,7 @@ function checkPace(check: string, slot: number, newest: number): Finding {
 }
 
 /** Checks that enough endpoints answer to believe final facts. */
-export function checkWitnesses({ witnesses }: Pick<Health, "witnesses">): Finding {
+export function checkWitnesses({ witnesses }: Pick<Health, "witnesses">): DiagnosisFinding {
   if (witnesses === null) {
     return wrong("witnesses", { found: "cannot be counted", todo: "no endpoint answers: see the endpoints" });
   }
@@ -91,7 +93,7 @@ const MAX_SKEW_MS = 5_000;
 /**
  * Uses the newest block that any endpoint of the database's chain knows: an older block only tells an earlier time.
  */
-export function checkClock({ genesisHash, endpoints }: ChainDiagnosis): Finding {
+export function checkClock({ genesisHash, endpoints }: ChainDiagnosis): DiagnosisFinding {
   const [newest] = endpoints
     .filter((each) => genesisHash === null || each.genesisHash === genesisHash)
     .flatMap(({ slot, blockTime, readAt }) =>
@@ -114,11 +116,13 @@ export function checkClock({ genesisHash, endpoints }: ChainDiagnosis): Finding 
 }
 
 /** A finding for each version of the master secret. */
-export function checkMasterSecrets({ masterSecrets }: Pick<Diagnosis, "masterSecrets">): readonly Finding[] {
+export function checkMasterSecrets({
+  masterSecrets,
+}: Pick<DiagnosedFacts, "masterSecrets">): readonly DiagnosisFinding[] {
   return masterSecrets.map(checkMasterSecret);
 }
 
-function checkMasterSecret({ version, standing }: MasterSecretStatus): Finding {
+function checkMasterSecret({ version, standing }: MasterSecretStatus): DiagnosisFinding {
   const check = `master secret ${version}`;
   switch (standing) {
     case "same":
@@ -147,14 +151,22 @@ export async function readPurses(operator: PurseCommands): Promise<readonly Purs
 }
 
 /** One finding for each purse and asset; no finding when private mode and swaps are off. */
-export function checkPurses(purses: readonly PurseBody[] | null): readonly Finding[] {
+export function checkPurses(purses: readonly PurseBody[] | null): readonly DiagnosisFinding[] {
   if (purses !== null) return purses.map(checkPurse);
   return [
     warning("purses", { found: "cannot be read", todo: "too few endpoints answer: see the endpoints" }),
   ];
 }
 
-function checkPurse({ purse, address, asset, balance, reserved, lowBelow, isLow }: PurseBody): Finding {
+function checkPurse({
+  purse,
+  address,
+  asset,
+  balance,
+  reserved,
+  lowBelow,
+  isLow,
+}: PurseBody): DiagnosisFinding {
   const check = `${purse} ${asset}`;
   const found = `${balance} ${asset}, ${reserved} of it promised`;
   if (!isLow) return fine(check, found);
@@ -171,7 +183,7 @@ export type WorkHealth = Pick<
 >;
 
 /** A finding for each kind of trouble. */
-export function checkWork(work: WorkHealth): readonly Finding[] {
+export function checkWork(work: WorkHealth): readonly DiagnosisFinding[] {
   if (work.storage !== "ok") {
     return [
       wrong("storage", {
@@ -206,7 +218,7 @@ export function checkWork(work: WorkHealth): readonly Finding[] {
   ];
 }
 
-function checkOverdue(overdueMs: number): Finding {
+function checkOverdue(overdueMs: number): DiagnosisFinding {
   if (overdueMs <= OVERDUE_MS) return fine("work due", "nothing waits");
   return wrong("work due", {
     found: `has waited for ${Math.round(overdueMs / 1_000)} s`,
@@ -220,6 +232,6 @@ interface Trouble {
   readonly todo: string;
 }
 
-function count(check: string, number: number, { complain, todo }: Trouble): Finding {
+function count(check: string, number: number, { complain, todo }: Trouble): DiagnosisFinding {
   return number === 0 ? fine(check, "none") : complain(check, { found: String(number), todo });
 }

@@ -4,7 +4,7 @@
 type Verdict = "ok" | "warning" | "wrong";
 
 /** The result of one check. */
-export interface Finding {
+export interface DiagnosisFinding {
   readonly verdict: Verdict;
   /** The checked subject, in a word or two. */
   readonly check: string;
@@ -20,14 +20,14 @@ interface Complaint {
   readonly todo: string;
 }
 
-export function fine(check: string, found: string): Finding {
+export function fine(check: string, found: string): DiagnosisFinding {
   return { verdict: "ok", check, found, todo: null };
 }
 
-export function warning(check: string, complaint: Complaint): Finding {
+export function warning(check: string, complaint: Complaint): DiagnosisFinding {
   return { verdict: "warning", check, ...complaint };
 }
 
-export function wrong(check: string, complaint: Complaint): Finding {
+export function wrong(check: string, complaint: Complaint): DiagnosisFinding {
   return { verdict: "wrong", check, ...complaint };
 }

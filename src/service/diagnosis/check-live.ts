@@ -4,13 +4,12 @@ import { parseAmount } from "../../core/amount.ts";
 import { MAINNET_GENESIS } from "../../payments/frame/assets/assets.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PurseBody } from "../../payments/frame/purses/purses.ts";
-import type { Diagnosis } from "../../service/diagnosis.ts";
-import type { Health } from "../../service/read-health.ts";
-import { MAX_COMPUTE_UNITS, priorityFeeOf } from "../../solana/compute-budget.ts";
-import { fine, warning, wrong, type Finding } from "./finding.ts";
+import type { DiagnosedFacts } from "../diagnosis.ts";
+import type { Health } from "../read-health.ts";
+import { fine, warning, wrong, type DiagnosisFinding } from "./finding.ts";
 
-/** The facts of the service about itself. */
-export interface LiveFacts extends Diagnosis, Pick<Health, "witnesses"> {
+/** What the service tells of itself, and the database that a person has named. */
+export interface LiveFacts extends DiagnosedFacts, Pick<Health, "witnesses"> {
   readonly limits: readonly LimitEntry[];
   /** Null while the chain cannot be read. */
   readonly purses: readonly PurseBody[] | null;
@@ -121,7 +120,7 @@ const CHECKS: readonly LiveCheck[] = [
 ];
 
 /** A finding for each thing that a program can check, in the order of the page. */
-export function checkLive(facts: LiveFacts): readonly Finding[] {
+export function checkLive(facts: LiveFacts): readonly DiagnosisFinding[] {
   return CHECKS.map(({ check, ready, unready, todo, isRefused }) => {
     const found = unready(facts);
     if (found === null) return fine(check, ready);
@@ -136,7 +135,7 @@ function tooFewWitnesses({ endpoints, witnesses }: LiveFacts): string | null {
 }
 
 /** One provider behind two URLs is one witness. */
-function sharedProviders({ endpoints }: Pick<Diagnosis, "endpoints">): string | null {
+function sharedProviders({ endpoints }: Pick<DiagnosedFacts, "endpoints">): string | null {
   const byProvider = new Map<string, string[]>();
   for (const { endpoint, roles } of endpoints) {
     if (!roles.includes("witness")) continue;
@@ -173,11 +172,14 @@ const LEAST_FLOOR = 1_000;
 /** A bid is raised fourfold. */
 const RAISE = 4;
 
+/** The most compute units of a transaction, in millions: what a floor in millionths of a lamport is charged for. */
+const MOST_MILLION_UNITS = 1.4;
+
 function narrowBids({ settings: { bids } }: LiveFacts): string | null {
   const { floor, ceiling } = bids;
   if (floor === null) return null;
   if (floor < LEAST_FLOOR) return `the floor is ${floor} millionths of a lamport a unit`;
-  const least = Number(priorityFeeOf(MAX_COMPUTE_UNITS, BigInt(floor))) * RAISE;
+  const least = Math.ceil(floor * MOST_MILLION_UNITS) * RAISE;
   if (ceiling >= least) return null;
   return `the ceiling of ${ceiling} lamports is reached before the floor of ${floor} was raised once`;
 }

@@ -1,9 +1,8 @@
-/** Looks at rows here and there in a database file: the time does not grow with the file. */
-import { engineTables } from "../../../storage/engine-tables.ts";
-import { Connection } from "../../../storage/sqlite/connection.ts";
-import type { SqliteDatabase } from "../../../storage/sqlite/handle.ts";
-import { installedIn } from "../../../storage/sqlite/installed.ts";
-import { fine, wrong, type Finding } from "./finding.ts";
+/** Reads rows of a database file here and there, or each page of it, and tells of damage. */
+import { engineTables } from "../engine-tables.ts";
+import { Connection } from "./connection.ts";
+import type { SqliteDatabase } from "./handle.ts";
+import { installedIn } from "./installed.ts";
 
 /** Places in each table, and rows at each of them. */
 const PLACES = 32;
@@ -19,58 +18,35 @@ interface Table {
 
 /**
  * Looks at the tables of the engine and those that were installed: a host's own may need functions or collations of the host.
- * A damaged page is met here or not: `checkPages` meets each.
+ * Answers how many rows were read; the time does not grow with the file. Throws at a damaged page that it meets, and for a
+ * row that is not in an index.
  */
-export function checkSamples(handle: SqliteDatabase): Finding {
-  return unlessDamaged(() => {
-    const connection = new Connection(handle);
-    const names = [...Object.keys(engineTables), ...installedIn(connection).map(({ name }) => name)];
-    const tables = handle
-      .prepare(
-        `select name, wr from pragma_table_list where schema = 'main' and type = 'table'
-          and name in (select value from json_each(?))`,
-      )
-      .all(JSON.stringify(names)) as readonly Table[];
-    const looked = tables.map((table) => sample(handle, table));
-    const rows = looked.reduce((sum, { length }) => sum + length, 0);
-    return fine(
-      "integrity",
-      `${rows} rows from all over and their indexes can be read; --full reads each page`,
-    );
-  });
+export function readSamples(handle: SqliteDatabase): number {
+  const connection = new Connection(handle);
+  const names = [...Object.keys(engineTables), ...installedIn(connection).map(({ name }) => name)];
+  const tables = handle
+    .prepare(
+      `select name, wr from pragma_table_list where schema = 'main' and type = 'table'
+        and name in (select value from json_each(?))`,
+    )
+    .all(JSON.stringify(names)) as readonly Table[];
+  const looked = tables.map((table) => sample(handle, table));
+  return looked.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Every page, but not whether indexes and rows agree, which takes much longer. */
-export function checkPages(handle: SqliteDatabase, onTable: (done: number, tables: number) => void): Finding {
+/** Reads every page, but not whether indexes and rows agree, which takes much longer. Throws what SQLite says of damage. */
+export function readPages(handle: SqliteDatabase, onTable: (done: number, tables: number) => void): void {
   const tables = handle
     .prepare("select name from pragma_table_list where schema = 'main' and type in ('table', 'shadow')")
     .all() as readonly { readonly name: string }[];
-  return unlessDamaged(() => {
-    for (const [done, { name }] of tables.entries()) {
-      onTable(done, tables.length);
-      const [{ quick_check: said = "no answer" } = {}] = handle.pragma(
-        `quick_check(${quoted(name)})`,
-      ) as readonly { readonly quick_check?: string }[];
-      if (said !== "ok") return damaged(said);
-    }
-    return fine("integrity", "SQLite's quick check finds nothing");
-  });
-}
-
-/** SQLite itself refuses to read on from a page that makes no sense. */
-function unlessDamaged(look: () => Finding): Finding {
-  try {
-    return look();
-  } catch (error) {
-    return damaged((error as Error).message);
+  for (const [done, { name }] of tables.entries()) {
+    onTable(done, tables.length);
+    const [{ quick_check: said = "no answer" } = {}] = handle.pragma(
+      `quick_check(${quoted(name)})`,
+    ) as readonly { readonly quick_check?: string }[];
+    if (said !== "ok") throw new Error(said);
   }
 }
-
-const damaged = (said: string): Finding =>
-  wrong("integrity", {
-    found: `the file is damaged: ${said}`,
-    todo: "stop the service, keep the file, restore a backup, then run `paystate operator reconcile`",
-  });
 
 function sample(handle: SqliteDatabase, table: Table): readonly Row[] {
   const rows = table.wr === 1 ? ends(handle, table) : spread(handle, table);
