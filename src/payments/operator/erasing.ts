@@ -43,7 +43,7 @@ export interface ErasureCommands {
   erase(erasure: Erasure, by: ActContext): Promise<ErasureResult>;
 }
 
-const erasure = z.strictObject({
+const wantedErasure = z.strictObject({
   accountId: accountIdField,
   reference: z.string().min(1).max(128).optional(),
 });
@@ -98,7 +98,7 @@ export class ErasureHandler implements ErasureCommands {
 
   /** The first word asks; the same of another person begins, blanks, and ends. */
   readonly #row: ActRow<Erasure, readonly TransactionRecord[], ErasureResult> = {
-    given: erasure,
+    given: wantedErasure,
     decision: ({ accountId }) => decisionId(accountId),
     subject: (wanted) => this.#transactions(wanted),
     isAsked: ({ text }, { reference }) => proposal.parse(JSON.parse(text)).reference === reference,

@@ -249,8 +249,8 @@ const chain: readonly Command[] = [
         restore: flag("ends that early"),
       },
       fault({ lower, minutes, restore }) {
-        if ((lower === undefined) === (minutes === undefined) && (lower === undefined) === restore)
-          return null;
+        const isWhole = (lower === undefined) === (minutes === undefined);
+        if (isWhole && (lower === undefined) === restore) return null;
         return "expected --lower NUMBER with --minutes MINUTES, or --restore";
       },
     },
