@@ -10,7 +10,8 @@ export type {
   RotatedKey,
 } from "./payments/frame/accounts/api-keys.ts";
 export type { DurableScope, LimitStatus } from "./payments/frame/accounts/count-hit.ts";
-export type { DiagnosedFacts, Diagnosis, DiagnosisQuery, ServiceSettings } from "./service/diagnosis.ts";
+export type { Diagnosis, DiagnosisQuery } from "./service/diagnosis.ts";
+export type { DiagnosedFacts, ServiceSettings } from "./service/diagnosis/facts.ts";
 export type { DiagnosisFinding } from "./service/diagnosis/finding.ts";
 export type { MasterSecretStatus } from "./payments/frame/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";

@@ -12,7 +12,7 @@ import {
 } from "xstate";
 import { describe, expect, test } from "vitest";
 import { walletTransfer } from "paystate/machines";
-import { webhookDelivery } from "paystate/machines"; // modules: webhooks
+import { webhookDelivery } from "../../machines/webhook-delivery.ts";
 import { openChart } from "../../src/workflow/xstate/open-chart.ts";
 import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/workflow/chart.ts";
 import { runsOf } from "../kit/thorough.ts";

@@ -3,13 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { assign, setup } from "xstate";
-import {
-  createEngine,
-  workflow,
-  type ArchivedInstance,
-  type Engine,
-  type Logger,
-} from "paystate/engine";
+import { createEngine, workflow, type ArchivedInstance, type Engine, type Logger } from "paystate/engine";
 import type { AnyCommit, EngineStorage } from "paystate/storage";
 import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";

@@ -257,10 +257,6 @@ const SERVICE_PAUSED: ByReason<NonNullable<ErrorDetails["SERVICE_PAUSED"]["reaso
   clock: (asking) => hourBehind(asking, draftOf(asking)),
 };
 
-const ROUTING_UNAVAILABLE: ByReason<
-  OwnReasonOf<"ROUTING_UNAVAILABLE", "paused" | "upstream" | "capacity" | "clock" | "off" | "liquidity">
-> = {};
-
 const ALREADY_PROCESSED: ByReason<OwnReasonOf<"ALREADY_PROCESSED", "deposit_detected">> = {
   broadcast: async (asking) => {
     const { payments, sender, recipient } = asking.world;
@@ -307,7 +303,6 @@ export const REASONS: Readonly<Record<string, RefusedFor>> = {
   ROUTING_UNAVAILABLE: {
     operationId: "createTransaction",
     cases: {
-      ...ROUTING_UNAVAILABLE,
       ...PRIVATE_REASONS.ROUTING_UNAVAILABLE,
       ...PRIVATE_SWAP_REASONS.ROUTING_UNAVAILABLE,
     },

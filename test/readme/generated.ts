@@ -55,9 +55,9 @@ const table =
     const { rows, before, behind } = tableIn(page, mark);
     const marks = new Map(rows.map((cells) => [cells[0], MARK.exec(cells.at(-1) ?? "")?.[0]]));
     const lines = rowsFrom(rows).map((cells) => {
-      const mark = marks.get(cells[0]);
-      const isKept = mark === undefined || cells.at(-1)?.includes(mark) === true;
-      return `| ${cells.join(" | ")}${isKept ? "" : ` ${mark}`} |\n`;
+      const owner = marks.get(cells[0]);
+      const isKept = owner === undefined || cells.at(-1)?.includes(owner) === true;
+      return `| ${cells.join(" | ")}${isKept ? "" : ` ${owner}`} |\n`;
     });
     return `${before}${lines.join("")}${behind}`;
   };

@@ -88,7 +88,10 @@ const isSource = (path: string): boolean => /\.(ts|tsx|js|mjs)$/.test(path);
 
 /** Whether a file is of a module, or says that it goes with it. */
 function isGoneFile(path: string, gone: ReadonlySet<string>): boolean {
-  const folders = MODULES.filter(({ name }) => gone.has(name)).flatMap(({ folder, owns }) => [folder, ...owns]);
+  const folders = MODULES.filter(({ name }) => gone.has(name)).flatMap(({ folder, owns }) => [
+    folder,
+    ...owns,
+  ]);
   if (folders.some((folder) => path.startsWith(folder))) return true;
   return isSource(path) && goesWith(read(path)).some((name) => gone.has(name));
 }

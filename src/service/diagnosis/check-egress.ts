@@ -1,6 +1,6 @@
 /** Checks of the way out for webhooks. */
 // modules: webhooks
-import type { DiagnosedFacts } from "../diagnosis.ts";
+import type { DiagnosedFacts } from "./facts.ts";
 import { fine, wrong, type DiagnosisFinding } from "./finding.ts";
 
 /** Checks that webhooks can reach the internet. */

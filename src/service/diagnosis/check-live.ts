@@ -4,7 +4,7 @@ import { parseAmount } from "../../core/amount.ts";
 import { MAINNET_GENESIS } from "../../payments/frame/assets/assets.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PurseBody } from "../../payments/frame/purses/purses.ts";
-import type { DiagnosedFacts } from "../diagnosis.ts";
+import type { DiagnosedFacts } from "./facts.ts";
 import type { Health } from "../read-health.ts";
 import { fine, warning, wrong, type DiagnosisFinding } from "./finding.ts";
 

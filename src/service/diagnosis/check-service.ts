@@ -1,5 +1,5 @@
 /** Checks a service: its chain and endpoints, its secrets and purses, and whether its stored work gets done. */
-import type { DiagnosedFacts } from "../diagnosis.ts";
+import type { DiagnosedFacts } from "./facts.ts";
 import { fine, warning, wrong, type DiagnosisFinding } from "./finding.ts";
 import { type EndpointStatus, LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Health } from "../read-health.ts";

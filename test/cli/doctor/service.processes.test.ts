@@ -18,7 +18,7 @@ import { ENDPOINT_ROLES, LedgerUnavailable, type EndpointStatus } from "../../..
 import type { DiagnosisFinding } from "../../../src/service/diagnosis/finding.ts";
 import type { Health } from "../../../src/service/read-health.ts";
 import type { PurseBody } from "../../../src/payments/frame/purses/purses.ts";
-import type { DiagnosedFacts } from "../../../src/service/diagnosis.ts";
+import type { DiagnosedFacts } from "../../../src/service/diagnosis/facts.ts";
 import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
 
 afterAll(leaveNothing);

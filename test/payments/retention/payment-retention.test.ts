@@ -455,12 +455,12 @@ describe("retention of payments", () => {
   test("H31: a notice stays until it is announced", async () => {
     const storage = await prepared([{ ...OLD, status: "completed", delivery: "none" }]);
     const { notice: id } = idsOf(OLD, 0);
-    const body = async (body: string | null) =>
+    const keepBody = async (body: string | null) =>
       storage.commit([{ writes: [{ table: "notices", id, set: { body } }] }]);
-    await body(null);
+    await keepBody(null);
     await overtaken(storage);
     expect(await storage.notice(id)).not.toBeNull();
-    await body("{}");
+    await keepBody("{}");
     await overtaken(storage);
     expect(await storage.notice(id)).toBeNull();
   });

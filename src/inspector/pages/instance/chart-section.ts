@@ -40,7 +40,7 @@ interface MarkedSteps {
 }
 
 /** The chart with the marks of an instance. */
-export function drawnChart(known: KnownChart, { value, history }: MarkedSteps): Html {
+function drawnChart(known: KnownChart, { value, history }: MarkedSteps): Html {
   return markedChart(known, activeStates(known.chart, value), takenSteps(known, history));
 }
 
