@@ -12,7 +12,7 @@ export type {
 export type { DurableScope, LimitStatus } from "./payments/frame/accounts/count-hit.ts";
 export type { Diagnosis, DiagnosisQuery } from "./service/diagnosis.ts";
 export type { DiagnosedFacts, ServiceSettings } from "./service/diagnosis/facts.ts";
-export type { DiagnosisFinding } from "./service/diagnosis/finding.ts";
+export type { DiagnosisFinding, FindingVerdict } from "./service/diagnosis/finding.ts";
 export type { MasterSecretStatus } from "./payments/frame/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { Health } from "./service/read-health.ts";

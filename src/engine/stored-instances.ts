@@ -17,7 +17,7 @@ interface StoredInstanceDeps {
   readonly storage: EngineStorage;
   readonly clock: Clock;
   readonly random: Random;
-  /** Whose rows go with an instance. */
+  /** Modules with rows that go with an instance. */
   readonly modules: readonly EngineModule[];
 }
 
@@ -75,7 +75,7 @@ export class StoredInstances {
     return "asked";
   }
 
-  /** Removes it with its history once it has ended. */
+  /** Removes an ended instance with its history. */
   remove(id: string): Promise<RemoveResult> {
     const { modules } = this.#deps;
     const tables = modules.flatMap(({ tables: own = [], removed }) => (removed === undefined ? [] : own));

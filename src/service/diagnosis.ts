@@ -16,7 +16,7 @@ import type { DiagnosisFinding } from "./diagnosis/finding.ts";
 import type { Health } from "./read-health.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What a service tells of itself, and what of that is wrong. */
+/** Facts of a service, with the faults that they show. */
 export interface Diagnosis extends DiagnosedFacts {
   /** A finding for each check, in a fixed order. */
   readonly findings: readonly DiagnosisFinding[];

@@ -86,7 +86,7 @@ export class ServiceActs implements ViewerActs {
     return this.#parts.acts.carryOut(this.#row, { instance, verb, task }, by);
   }
 
-  /** The acts as rows: each verb says what it is about and what it does. */
+  /** The acts as rows, one a verb. */
   readonly #row: ActRow<ViewerAct, null, string> = {
     given: z.custom<ViewerAct>(),
     decision: () => null,

@@ -115,7 +115,7 @@ export class ErasureHandler implements ErasureCommands {
         act: "begin_erase",
         what: whatOf(done),
         subject: decisionId(accountId),
-        // What was asked for stays until all is blank: where that is cut off, the second person asks once more.
+        // The request stays until all is blank: if that is cut off, the second person asks once more.
         waiting: confirms?.text ?? null,
         second: {
           by: "another",

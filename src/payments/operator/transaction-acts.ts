@@ -24,7 +24,7 @@ const landed = z.strictObject({
   signature: z.string().min(1).max(128),
 });
 
-/** The act as a row. Of this and what is resolved at the same moment one succeeds. */
+/** The act as a row. If a person resolves the matter at the same moment, one of the two succeeds. */
 export function settleRow(evidence: EvidenceActs): ActRow<NamedLanding, null, SettledTransaction> {
   const decision = ({ transactionId }: NamedLanding): string => matterId("unprovable", transactionId);
   return {

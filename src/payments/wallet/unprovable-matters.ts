@@ -1,4 +1,4 @@
-/** Finds the matters of wallet transactions: those of which no evidence tells whether they landed. */
+/** Finds the wallet transactions that may have landed, as no evidence tells. */
 import { watchesOf } from "../../workflow/watch-rows.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "../frame/acts/matter.ts";
 import { attentionMessages } from "../frame/attention.ts";

@@ -8,7 +8,7 @@ import type { DiagnosedFacts } from "./facts.ts";
 import type { Health } from "../read-health.ts";
 import { fine, warning, wrong, type DiagnosisFinding } from "./finding.ts";
 
-/** What the service tells of itself, and the database that a person has named. */
+/** Facts of the service, and the database that a person has named. */
 export interface LiveFacts extends DiagnosedFacts, Pick<Health, "witnesses"> {
   readonly limits: readonly LimitEntry[];
   /** Null while the chain cannot be read. */

@@ -43,7 +43,7 @@ export interface ServiceSettings {
   readonly archives: boolean;
 }
 
-/** Of a database that cannot be read nothing is told. */
+/** Asks service and endpoints; a database that cannot be read has no binding. */
 export async function factsOf(
   parts: ServiceParts,
   { binding, besides }: { readonly binding: boolean; readonly besides: string | undefined },

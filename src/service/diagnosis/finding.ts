@@ -1,11 +1,11 @@
 /** Findings: the results of the doctor's checks, with remedies. */
 
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
-type Verdict = "ok" | "warning" | "wrong";
+export type FindingVerdict = "ok" | "warning" | "wrong";
 
 /** The result of one check. */
 export interface DiagnosisFinding {
-  readonly verdict: Verdict;
+  readonly verdict: FindingVerdict;
   /** The checked subject, in a word or two. */
   readonly check: string;
   /** The fact that the check found. */

@@ -1,4 +1,4 @@
-/** A command of an operator, as a module declares it beside its act: what it takes, its one call, and the page of the answer. */
+/** A command of an operator, as a module declares it beside its act: arguments, one call, and the page of the answer. */
 import type { Takes, ValuesOf } from "../../../core/takes.ts";
 import type { ActContext } from "../intake/rules.ts";
 

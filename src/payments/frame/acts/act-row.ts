@@ -1,4 +1,4 @@
-/** An act of an operator as a row: what it takes, what it is about, its precondition, its second word, and its one commit. */
+/** An act of an operator as a row: fields, subject, precondition, second word, and one commit. */
 import type { z } from "zod";
 import type { AnyWrite, CommitParts, CommitResult } from "../../../../storage/storage.ts";
 import type { Address } from "../../../core/address.ts";
@@ -6,14 +6,14 @@ import type { FrameWrite } from "../frame-storage.ts";
 import type { ActContext } from "../intake/rules.ts";
 import type { ActName } from "./act.ts";
 
-/** What is asked for, with the rows that it is about. */
+/** An act that an operator asks for, with the rows of its subject. */
 export interface Deciding<Given, Subject> {
   readonly given: Given;
   readonly by: ActContext;
   readonly subject: Subject;
   /** The request that this word confirms; null for a first word. */
   readonly confirms: ActRequest | null;
-  /** Whatever waits for a second word about the same subject; null for nothing. */
+  /** The request about the same subject that waits for a second word; null if no request waits. */
   readonly waiting: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface SecondWord<Told> {
   readonly request: ActRequest;
   /** The receiver of the money, whom the confirming person has to name. */
   readonly address?: Address;
-  /** What another person has to do. */
+  /** The task of the other person, as a sentence. */
   readonly how: string;
   readonly told: Told;
 }
@@ -54,7 +54,7 @@ export interface Decision<Told, W extends AnyWrite = FrameWrite> extends Pick<
   /** Names the subject to the slower one of two operators. */
   readonly subject: string;
   readonly writes?: readonly W[];
-  /** What goes on waiting for a second word once it is committed; nothing by default. */
+  /** The request that goes on waiting for a second word after the commit. Default: no request. */
   readonly waiting?: string | null;
   /** Null where one word is enough. */
   readonly second?: SecondWord<Told> | null;
@@ -71,7 +71,7 @@ export interface ActRow<Given, Subject, Told, W extends AnyWrite = FrameWrite> {
   readonly given: z.ZodType<Given>;
   /** The row of decisions that two operators at once cannot both write; null where the writes themselves expect a version. */
   decision(given: Given): string | null;
-  /** Loads what it is about, after the decision's version was read. Throws `OperatorRefused` for what is not there. */
+  /** Loads the subject, after the decision's version was read. Throws `OperatorRefused` for what is not there. */
   subject(given: Given): Promise<Subject>;
   /** Asks the precondition: throws `OperatorRefused` for an act that the subject does not take now. */
   decide(deciding: Deciding<Given, Subject>): Decision<Told, W> | Promise<Decision<Told, W>>;
@@ -83,10 +83,10 @@ export interface ActRow<Given, Subject, Told, W extends AnyWrite = FrameWrite> {
 
 /** A decision that may wait for its second word. */
 export interface Waits<Given> {
-  /** Of the row of decisions. */
+  /** The id of the row of decisions. */
   readonly id: string;
-  /** Names what it is about, such as "order tx_1". */
+  /** The name of the subject, such as "order tx_1". */
   readonly subject: string;
-  /** What was asked for, and its name. */
+  /** Reads the fields of a stored request, and the name of its act. */
   readonly read: (request: ActRequest) => { readonly given: Given; readonly action: string };
 }

@@ -38,7 +38,7 @@ interface Underway<Given, Subject> extends Deciding<Given, Subject> {
   readonly decision: FoundDecision | null;
 }
 
-/** The second word: who says it, and whose address it names. */
+/** The second word: the confirming person, and the address that this person names. */
 interface Confirming extends Approval {
   readonly by: ActContext;
 }

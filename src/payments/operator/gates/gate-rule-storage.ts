@@ -1,4 +1,4 @@
-/** What an operator has set for new transactions and quotes, and the writes that change it. */
+/** Rules of an operator for new transactions and quotes, and the writes that change them. */
 import { z } from "zod";
 import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
 import { OperatorRefused } from "../../frame/acts/act.ts";

@@ -37,7 +37,7 @@ export function restoring(
   const { storage, engine, assets, routing } = parts;
   return {
     given: z.custom<OrderLine>(),
-    // Of two operators one writes the rows.
+    // If two operators restore at once, one writes the rows.
     decision: () => null,
     subject: ({ id }) => storage.orderStub(id),
     async decide({ given: line, subject: stub }) {
