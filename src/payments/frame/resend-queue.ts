@@ -82,6 +82,7 @@ export class ResendQueue {
     const inOrder = whole.toSorted((a, b) => sendOf(a) - sendOf(b));
     const taken: AttemptRecord[] = [];
     await inLanes({ lanes: SENDS_AT_ONCE, signal }, inOrder, (attempt) =>
+      // Other looks send as well: their bytes that were sent longer ago go first.
       this.#slots.use(async () => {
         const { id, bytes } = attempt;
         const sent = this.#sent.get(id);
@@ -94,7 +95,7 @@ export class ResendQueue {
         } catch (err) {
           this.#around.log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
         }
-      }),
+      }, sendOf(attempt)),
     );
     return taken;
   }

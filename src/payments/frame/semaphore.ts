@@ -1,25 +1,30 @@
-/** A semaphore with a FIFO queue. */
+/** A semaphore whose queue is in order of turns, and first come first served among equal turns. */
 
 export class Semaphore {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly turn: number; readonly go: () => void }[] = [];
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /** Does `act` once there is a slot for it. */
-  async use<T>(act: () => Promise<T>): Promise<T> {
+  /** Does `act` once there is a slot for it; of those who wait, the lowest `turn` goes first. */
+  async use<T>(act: () => Promise<T>, turn = 0): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
-    // A leaving caller hands its slot to the first in the queue.
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    // A leaving caller hands its slot to the next in the queue.
+    else await new Promise<void>((go) => this.#wait(turn, go));
     try {
       return await act();
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free += 1;
-      else next();
+      else next.go();
     }
+  }
+
+  #wait(turn: number, go: () => void): void {
+    const behind = this.#waiting.findLastIndex((other) => other.turn <= turn);
+    this.#waiting.splice(behind + 1, 0, { turn, go });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Health } from "../read-health.ts";
 import type { MasterSecretStatus } from "../../payments/frame/secrets/bind-database.ts";
 import type { PurseCommands, PurseBody } from "../../payments/frame/purses/purses.ts";
 import { OVERDUE_MS } from "../../payments/frame/overdue.ts";
+import { isPaymentError } from "../../errors/errors.ts";
 
 /** The chain in the database and at the endpoints. */
 type ChainDiagnosis = Pick<DiagnosedFacts, "genesisHash" | "endpoints">;
@@ -140,13 +141,13 @@ function checkMasterSecret({ version, standing }: MasterSecretStatus): Diagnosis
   }
 }
 
-/** The purses, null while too few endpoints answer. */
+/** The purses; null while too few endpoints answer, or rent is dearer than private mode may pay. */
 export async function readPurses(operator: PurseCommands): Promise<readonly PurseBody[] | null> {
   try {
     return await operator.purses();
   } catch (error) {
-    if (!(error instanceof LedgerUnavailable)) throw error;
-    return null;
+    if (error instanceof LedgerUnavailable || isPaymentError(error, "ROUTING_UNAVAILABLE")) return null;
+    throw error;
   }
 }
 
@@ -154,7 +155,10 @@ export async function readPurses(operator: PurseCommands): Promise<readonly Purs
 export function checkPurses(purses: readonly PurseBody[] | null): readonly DiagnosisFinding[] {
   if (purses !== null) return purses.map(checkPurse);
   return [
-    warning("purses", { found: "cannot be read", todo: "too few endpoints answer: see the endpoints" }),
+    warning("purses", {
+      found: "cannot be read",
+      todo: "too few endpoints answer, or rent is dearer than maxRentPerByte: see the endpoints",
+    }),
   ];
 }
 

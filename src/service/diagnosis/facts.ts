@@ -55,7 +55,7 @@ export async function factsOf(
     binding ? readBinding(storage, masterSecrets) : { genesisHash: null, masterSecrets: [] },
     ledger.endpoints(),
     settingsOf(parts),
-    besides === undefined ? null : fileWithSecret(besides, masterSecrets),
+    besides === undefined || !binding ? null : fileWithSecret(besides, masterSecrets),
   ]);
   const modules = Object.assign({}, ...added) as ModuleDiagnosis;
   return { ...bound, ...modules, endpoints, settings, secretBeside };

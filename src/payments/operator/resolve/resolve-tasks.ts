@@ -81,7 +81,7 @@ async function drop(deps: MatterActDeps, matter: FoundMatter): Promise<MatterDec
   if (dropFact === undefined) return dropNoted(deps, matter);
   // It is over as far as it has come; it stays where it is.
   const write = await factOf(deps, dropFact, dropUpTo);
-  return { act: "drop", what: { transactionId }, writes: [write] };
+  return { act: "drop", what: { transactionId, upTo: dropUpTo }, writes: [write] };
 }
 
 /** Ends a matter that was noted when it began. */
