@@ -121,8 +121,9 @@ class Reader {
 
 const fieldOf = (line: string, name: string): unknown => (JSON.parse(line) as Record<string, unknown>)[name];
 
-const page = await readFile(PAGE, "utf8");
-const [, desk = "", ...rest] = page.split(/^## /m);
+const sections = (await readFile(PAGE, "utf8")).split(/^## /m);
+const at = (title: string): number => sections.findIndex((section) => section.startsWith(`${title}\n`));
+const [desk = "", ...rest] = sections.slice(at("On your desk"), at("Where it runs"));
 
 // Where there is no addon for a machine the run tells these tests as skipped.
 describe.skipIf(!HAS_SURFPOOL)("From the desk to mainnet", () => {

@@ -182,7 +182,11 @@ describe("refused, and nothing is changed", () => {
       const [given, who] = [wanted as { witnesses: number; minutes: number }, by as typeof BY];
       await expect(operator.lowerWitnesses(given, who)).rejects.toThrow(words);
     };
-    await refused({ witnesses: 1, minutes: 5 }, BY, "as many endpoints answer as must agree (2)");
+    await refused(
+      { witnesses: 1, minutes: 5 },
+      BY,
+      "enough endpoints answer (2), so there is nothing to lower",
+    );
     world.two.rule = gone;
     await refused({ witnesses: 0, minutes: 5 }, BY, "witnesses: ");
     await refused({ witnesses: 2, minutes: 5 }, BY, "witnesses: expected 1, not 2: 1 of 2 endpoints answer");
