@@ -26,8 +26,8 @@ update paystateInstances set version = 2, stamp = @id || '.2', status = 'active'
 where id = 'tx_' || @id and stamp = @id || '.1';
 insert into paystateHistory (instance, version, at, event, value, cause, stamp)
 values ('tx_' || @id, 2, @at, '{"type":"STEP","signature":"' || @id || '555555555555555555555555555555555555555555555555555555555555555555555555' || '"}', '"broadcasting"', 'watch landing', @id || '.2');
-insert into paystateNotices (id, transactionId, event, status, signature, body, webhooks, createdAt)
-values ('evt_pending_' || @id, 'tx_' || @id, 'transaction.pending', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN pending 1.5', '[]', @at);
+insert into paystateNotices (id, transactionId, event, status, signature, body, createdAt)
+values ('evt_pending_' || @id, 'tx_' || @id, 'transaction.pending', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN pending 1.5', @at);
 insert into paystateAnnouncements (id, accountId, at) values ('evt_pending_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
 insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, counted, failures, priority)
 values (@id || '.2:0', 'tx_' || @id, 'wallet-transfer@1', 'effect', 'broadcast', '{}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0, 0, 0);
@@ -43,8 +43,8 @@ update paystateInstances set version = 3, stamp = @id || '.3', status = 'active'
 where id = 'tx_' || @id and stamp = @id || '.2';
 insert into paystateHistory (instance, version, at, event, value, cause, stamp)
 values ('tx_' || @id, 3, @at, '{"type":"STEP","signature":"' || @id || '555555555555555555555555555555555555555555555555555555555555555555555555' || '"}', '"confirmed"', 'watch landing', @id || '.3');
-insert into paystateNotices (id, transactionId, event, status, signature, body, webhooks, createdAt)
-values ('evt_confirmed_' || @id, 'tx_' || @id, 'transaction.confirmed', 'confirmed', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN confirmed 1.5', '[]', @at);
+insert into paystateNotices (id, transactionId, event, status, signature, body, createdAt)
+values ('evt_confirmed_' || @id, 'tx_' || @id, 'transaction.confirmed', 'confirmed', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN confirmed 1.5', @at);
 insert into paystateAnnouncements (id, accountId, at) values ('evt_confirmed_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
 update paystateTransactions set status = 'confirmed' where id = 'tx_' || @id;
 
@@ -54,8 +54,8 @@ update paystateInstances set version = 4, stamp = @id || '.4', status = 'done', 
 where id = 'tx_' || @id and stamp = @id || '.3';
 insert into paystateHistory (instance, version, at, event, value, cause, stamp)
 values ('tx_' || @id, 4, @at, '{"type":"STEP","signature":"' || @id || '555555555555555555555555555555555555555555555555555555555555555555555555' || '"}', '"completed"', 'watch landing', @id || '.4');
-insert into paystateNotices (id, transactionId, event, status, signature, body, webhooks, createdAt)
-values ('evt_completed_' || @id, 'tx_' || @id, 'transaction.completed', 'completed', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN completed 1.5', '[]', @at);
+insert into paystateNotices (id, transactionId, event, status, signature, body, createdAt)
+values ('evt_completed_' || @id, 'tx_' || @id, 'transaction.completed', 'completed', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN completed 1.5', @at);
 insert into paystateAnnouncements (id, accountId, at) values ('evt_completed_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
 update paystateTransactions set status = 'completed', finalAt = @at where id = 'tx_' || @id;
 delete from paystateWatches where id = 'landing/tx_' || @id;

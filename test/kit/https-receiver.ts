@@ -100,7 +100,7 @@ export async function startHttpsReceiver(options: HttpsReceiverOptions = {}): Pr
     port,
     ca: certificate.ca,
     options: {
-      webhooks: { allowAddress: () => true, ca: certificate.ca }, // modules: webhooks
+      webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: certificate.ca }, // modules: webhooks
     },
     requests,
     connections: () => connections,

@@ -370,8 +370,8 @@ describe("the database", () => {
       // What waits for an operator is all that these indexes hold.
       expect.stringContaining(`from "paystateLevels" where "short" = 1`), // modules: private
       expect.stringContaining(`from "paystateDeposits" where "leftAt" is null and "account" is not null`), // modules: private
+      expect.stringContaining(`from "paystateDeliveries" where "status" = 'abandoned'`), // modules: webhooks
       expect.stringContaining(`from "paystateHolds" where "endedAt" is null`), // modules: private
-      expect.stringContaining(`from "paystateDeliveries" where "status" = 'abandoned'`),
       // The log of the operators' acts, page by page in the order of its rows.
       expect.stringContaining(`from "paystateAudit" order by`),
       // All that this index holds has crashed, and one row is enough.

@@ -17,10 +17,9 @@ export async function deliveriesUnderWay(
 export function webhookErasure(storage: WebhookStorage): ModuleErasure {
   const erasure = {
     async account(accountId: string, now: number): Promise<readonly WebhookWrite[]> {
-      const [webhooks, change] = await Promise.all([
-        storage.webhooks(accountId),
-        webhookListChange(storage, accountId, now),
-      ]);
+      // The version first: a webhook that is registered between the two reads refuses the commit.
+      const change = await webhookListChange(storage, accountId, now);
+      const webhooks = await storage.webhooks(accountId);
       const set = { ...DELETED, deletedAt: now };
       return [
         change,

@@ -32,6 +32,9 @@ const LOOK_MS = 1_000;
  */
 const REREAD_MS = 5_000;
 
+/** A row that was told is remembered for longer than the answer to its commit takes: it is told once, however late that comes. */
+const REMEMBER_MS = 60_000;
+
 const ROWS_AT_ONCE = 1_000;
 
 interface Subscriber {
@@ -54,8 +57,10 @@ export class NoticeFeed {
   #place: FeedPlace | null = null;
   /** How often all have gone who listened: a look that began before must tell those nothing who came after. */
   #pauses = 0;
-  /** Announced by this process since somebody listens, and before the first look: these are told. */
-  readonly #early = new Set<string>();
+  /** Announced by this process since somebody listens, and not looked for yet: told wherever their rows stand. */
+  readonly #heard = new Set<string>();
+  /** The rows that the cursor has passed lately, and when. */
+  readonly #passed = new Map<string, number>();
   #looking: Promise<void> | null = null;
   #isAskedAgain = false;
   #running: AbortController | null = null;
@@ -72,7 +77,7 @@ export class NoticeFeed {
       write.table === "announcements" && "insert" in write ? [(write.insert as AnnouncementRecord).id] : [],
     );
     if (announced.length === 0) return;
-    if (this.#place === null) for (const id of announced) this.#early.add(id);
+    for (const id of announced) this.#heard.add(id);
     void this.#look();
   }
 
@@ -125,7 +130,7 @@ export class NoticeFeed {
 
   /** The next subscriber is not told of earlier notices. */
   #pause(): void {
-    this.#early.clear();
+    this.#heard.clear();
     this.#place = null;
     this.#pauses += 1;
   }
@@ -153,12 +158,18 @@ export class NoticeFeed {
   }
 
   async #lookOnce(): Promise<void> {
-    const place = this.#place ?? (await this.#begin(({ id }) => !this.#early.has(id)));
+    const place = this.#place ?? (await this.#begin(({ id }) => !this.#heard.has(id)));
     if (place === null) return;
-    this.#early.clear();
+    const heard = [...this.#heard];
     const rows = await this.#rowsBehind(place.cursor);
     if (rows.length === 0 && (await this.#isCursorGone(place))) return;
-    await this.#tellUnseen(place, rows);
+    const late = await this.#lateRows(heard, rows);
+    await this.#tellUnseen(place, [...late, ...rows]);
+    for (const id of heard) this.#heard.delete(id);
+    for (const { id } of late) {
+      place.seen.delete(id);
+      this.#passed.set(id, this.#parts.clock.now());
+    }
     this.#moveOn(place, rows);
   }
 
@@ -185,6 +196,17 @@ export class NoticeFeed {
     }
   }
 
+  /** Rows of this process that came up before the cursor, such as those of a commit that has waited for a lock. */
+  async #lateRows(
+    heard: readonly string[],
+    rows: readonly AnnouncementRecord[],
+  ): Promise<readonly AnnouncementRecord[]> {
+    const behind = new Set(rows.map(({ id }) => id));
+    const missing = heard.filter((id) => !behind.has(id) && !this.#passed.has(id));
+    const found = await Promise.all(missing.map((id) => this.#parts.storage.announcement(id)));
+    return found.filter((row) => row !== null);
+  }
+
   /** Whether its row was removed as old, so that no row is found behind it: then the next look begins at the newest rows. */
   async #isCursorGone(place: FeedPlace): Promise<boolean> {
     const { cursor, seen } = place;
@@ -201,10 +223,12 @@ export class NoticeFeed {
     // Where the clock was set back, the rows behind the cursor would be read again for as long.
     for (const [id, at] of seen) if (at > now) seen.set(id, now);
     for (const row of rows) {
-      if ((seen.get(row.id) ?? now) > now - REREAD_MS) return;
+      if ((seen.get(row.id) ?? now) > now - REREAD_MS) break;
       seen.delete(row.id);
+      this.#passed.set(row.id, now);
       place.cursor = row;
     }
+    for (const [id, at] of this.#passed) if (Math.abs(now - at) >= REMEMBER_MS) this.#passed.delete(id);
   }
 
   async #tellUnseen(place: FeedPlace, rows: readonly AnnouncementRecord[]): Promise<void> {

@@ -2,6 +2,7 @@
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { GoesWithNotice } from "../frame/retention/old-notices.ts";
 import { archivedRows, type ArchivedRow, type Removal } from "../frame/retention/removal.ts";
+import { deliveryIdOf } from "./delivery-runs.ts";
 import type { DeliveryRecord } from "./tables.ts";
 import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 
@@ -25,11 +26,28 @@ async function deliveriesRemoval(
   const whole = parts.filter((part) => part !== null);
   if (whole.length < parts.length) return null;
   const place: WebhookWrite = { table: "announcements", remove: id };
+  const others = await notBegun(storage, id, deliveries);
   return {
     removes: [],
-    writes: [place, ...whole.flatMap(({ writes }) => writes)],
+    writes: [place, ...others, ...whole.flatMap(({ writes }) => writes)],
     rows: whole.flatMap(({ rows }) => rows),
   };
+}
+
+/** Refused where a webhook has begun to recover the notice meanwhile, which it did not receive before. */
+async function notBegun(
+  storage: WebhookStorage,
+  id: string,
+  deliveries: readonly DeliveryRecord[],
+): Promise<readonly WebhookWrite[]> {
+  const place = await storage.announcement(id);
+  const webhooks = place === null ? [] : await storage.webhooks(place.accountId);
+  const others = webhooks.filter((webhook) => deliveries.every(({ webhookId }) => webhookId !== webhook.id));
+  return others.map((webhook) => ({
+    table: "deliveries",
+    id: deliveryIdOf({ id }, webhook),
+    expectVersion: 0,
+  }));
 }
 
 async function deliveryRemoval(

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Immutable } from "../../core/immutable.ts";
 import { named, text, time } from "../frame/body-schemas.ts";
 import type { WebhookRecord } from "./tables.ts";
-import type { WebhookStorage } from "./webhook-storage.ts";
+import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 import {
   answerOnce,
   type Answer,
@@ -67,8 +67,14 @@ async function decideRecovery(
   const { data, hasMore } = pageOf(lost, MAX_RECOVERED);
   return {
     body: { webhookId, since, recovered: data.length, hasMore },
-    commit: (writes) => beginRuns(parts, data, writes),
+    commit: (writes) => beginRuns(parts, data, [...data.flatMap(expectNotice), ...writes]),
   };
+}
+
+/** Refuses a first run whose notice was removed as old meanwhile; a later run expects its delivery, which goes with the notice. */
+function expectNotice({ write }: BegunRun): readonly WebhookWrite[] {
+  if (write.table !== "deliveries" || !("insert" in write)) return [];
+  return [{ table: "notices", id: write.insert.noticeId, set: {} }];
 }
 
 /** Everything since then that did not arrive, oldest first, and one more than is begun at once. */

@@ -13,11 +13,12 @@ import {
 } from "../../../src/payments/payment-storage.ts";
 import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
 import { PaymentRetentionLoop } from "../../../src/payments/frame/retention/payment-retention.ts";
+import { deliveryIdOf } from "../../../src/payments/webhooks/delivery-runs.ts";
 import { goesWithNotice } from "../../../src/payments/webhooks/old-deliveries.ts";
 import { oldRowsOf } from "../../../src/service/old-rows.ts";
 import { silentLogger, systemRandom, type Clock } from "../../../src/core/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
-import { startOf, taskOf } from "../../contracts/storage/samples.ts";
+import { startOf, taskOf, webhookOf } from "../../contracts/storage/samples.ts";
 import { turns } from "../../kit/engine-world.ts";
 import { mortalProcess, type Death } from "../../kit/mortal.ts";
 import { memoryStorage } from "../../kit/storages.ts";
@@ -463,6 +464,28 @@ describe("retention of payments", () => {
     await keepBody("{}");
     await overtaken(storage);
     expect(await storage.notice(id)).toBeNull();
+  });
+
+  test("a notice stays that a webhook begins to recover while it is removed, and none is recovered that is gone", async () => {
+    const storage = await prepared([{ ...OLD, delivery: "none" }]);
+    const { notice: id, transaction: transactionId } = idsOf(OLD, 0);
+    const webhook = webhookOf("wh_1", { accountId: "a" });
+    await storage.commit([{ writes: [{ table: "webhooks", insert: webhook }] }]);
+    const insert = {
+      ...fullRows.deliveries,
+      ...{ id: deliveryIdOf({ id }, webhook), version: 1, accountId: "a", webhookId: "wh_1" },
+      ...{ noticeId: id, transactionId, status: "pending" as const, deliveredAt: null, abandonedAt: null },
+    };
+    const begin: PaymentWrite[] = [
+      { table: "deliveries", insert },
+      { table: "notices", id, set: {} },
+    ];
+    await overtaken(storage, "notices", () => storage.commit([{ writes: begin }]));
+    expect(await storage.notice(id)).not.toBeNull();
+    await storage.commit([{ writes: [{ table: "deliveries", remove: insert.id }] }]);
+    await overtaken(storage);
+    expect(await storage.notice(id)).toBeNull();
+    expect((await storage.commit([{ writes: begin }]))[0]?.ok).toBe(false);
   });
 
   test("R24: a delivery that was given up is kept from its end, however old its notice", async () => {

@@ -204,6 +204,21 @@ describe("rows that come up late, and rows that go", () => {
     await feed.stop(1_000);
   });
 
+  test("what this process announces is told where its row comes up long after its place, and once where its answer comes late", async () => {
+    const rows = [row("a")];
+    const { heard, pass, feed } = feedOver(rows);
+    await pass(2);
+    rows.push(row("c"));
+    await pass(20);
+    rows.splice(1, 0, row("b"));
+    feed.hear([{ table: "announcements", insert: row("b") }]);
+    await pass(20);
+    feed.hear([{ table: "announcements", insert: row("c") }]);
+    await pass(20);
+    expect(heard).toEqual(["c", "b"]);
+    await feed.stop(1_000);
+  });
+
   test("what could not be read is told once it can be, and nothing twice", async () => {
     const { heard, pass, feed, commit, away } = feedOver([]);
     await pass(2);

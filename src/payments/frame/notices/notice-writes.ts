@@ -13,7 +13,7 @@ export type AnnounceEffect = Effect<AnnounceParams, never, FrameTables>;
 /** Announces to nobody: the row of the notice stays as the step has written it. */
 export const announceNothing: AnnounceEffect = {
   withStep: async ({ writes }) => ({ writes, starts: [], isWhole: true }), // modules: with-step
-  run: async () => {},
+  run: async () => undefined,
 };
 
 /** Makes the notice of an event from the notices before it; null if the event adds nothing to them. */
