@@ -2,6 +2,7 @@
 export { createPaymentService } from "./service/create-payment-service.ts";
 export type { PaymentService } from "./service/payment-service.ts";
 export type { PaymentServiceOptions } from "./service/payment-service-options.ts";
+export type { WebhookServiceOptions } from "./payments/webhooks/webhook-options.ts"; // modules: webhooks
 export type { PrivateRoutingOptions } from "./payments/private/private-routing-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";

@@ -340,7 +340,8 @@ test("the parameters of queries are described as they are checked", ({ scene }) 
 
 test("the other endpoints answer what is described", async ({ scene }) => {
   const { alice } = scene;
-  await asked(scene, "GET", "/v1/tokens", "/v1/tokens");
+  const tokens = await asked(scene, "GET", "/v1/tokens", "/v1/tokens");
+  expect(tokens.status).toBe(200);
   await asked(scene, "GET", `/v1/balances/${alice.address}`, "/v1/balances/{address}");
   await asked(scene, "GET", "/v1/balances/nobody", "/v1/balances/{address}");
   // modules: webhooks

@@ -101,7 +101,7 @@ async function writeOff(settlement: Settlement, transactionId: string): ReturnTy
   };
   if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
   const [seen] = await ledger.look([attempt]);
-  if (seen?.death !== "unprovable") refuse(whyNot(seen));
+  if (seen?.death !== "unprovable" || isShown(seen)) refuse(whyNot(seen));
   const named = await ledger.namedLanding(attempt, attempt.signature);
   if (!("refused" in named) || named.refused !== "unknown") {
     refuse("an endpoint shows it finalized: settle it by its signature");
@@ -114,6 +114,11 @@ async function writeOff(settlement: Settlement, transactionId: string): ReturnTy
     },
     told: () => undefined,
   };
+}
+
+/** Whether endpoints show it in a block, however much evidence is missing for its death. */
+function isShown({ standing }: AttemptLook): boolean {
+  return standing === "landed" || standing === "confirmed" || standing === "seen";
 }
 
 function whyNot(seen: AttemptLook | undefined): string {

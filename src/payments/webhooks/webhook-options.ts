@@ -79,6 +79,9 @@ export const webhookOptions = optionsWith({
   disableAfter: disableAfterOption.prefault({}),
 });
 
+/** Options of webhooks, `webhooks` of `createPaymentService`. Each has a default. @interface */
+export type WebhookServiceOptions = z.input<typeof webhookOptions>;
+
 /** The options of webhooks, checked. */
 export type CheckedWebhookOptions = z.output<typeof webhookOptions>;
 

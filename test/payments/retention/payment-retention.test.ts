@@ -473,8 +473,15 @@ describe("retention of payments", () => {
     await storage.commit([{ writes: [{ table: "webhooks", insert: webhook }] }]);
     const insert = {
       ...fullRows.deliveries,
-      ...{ id: deliveryIdOf({ id }, webhook), version: 1, accountId: "a", webhookId: "wh_1" },
-      ...{ noticeId: id, transactionId, status: "pending" as const, deliveredAt: null, abandonedAt: null },
+      id: deliveryIdOf({ id }, webhook),
+      version: 1,
+      accountId: "a",
+      webhookId: "wh_1",
+      noticeId: id,
+      transactionId,
+      status: "pending" as const,
+      deliveredAt: null,
+      abandonedAt: null,
     };
     const begin: PaymentWrite[] = [
       { table: "deliveries", insert },
