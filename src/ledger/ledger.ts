@@ -418,7 +418,7 @@ export interface Ledger extends RoutingLedger {
   sightings(signatures: readonly string[]): Promise<Evidence<readonly Sighting[]>>;
   /**
    * How attempts stand. The only method that may say `dead`: it asks every endpoint, and a silent one leaves a death `open`.
-   * Throws `LedgerUnavailable` while no endpoint answers.
+   * Never rejects because endpoints are silent.
    */
   look(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptLook[]>>;
   /**

@@ -134,7 +134,7 @@ export const READS = {
     "the status confirmed of a transfer; that its dead bytes have not landed, so that others take their place",
   ),
   look: evidence(
-    "any",
+    "none",
     "a standing, where so many answer; dead: so many prove it, and none that answers contradicts; who is silent leaves it open",
     "the status confirmed, and the death of a caller's bytes; every endpoint may contradict it",
   ),

@@ -12,7 +12,7 @@ import { inLanes, Semaphore } from "../frame/semaphore.ts";
 
 interface SignatureWatchDeps {
   readonly storage: Pick<FrameStorage, "attempts">;
-  readonly ledger: Pick<Ledger, "look" | "landings" | "broadcast" | "takeSendPlace">;
+  readonly ledger: Pick<Ledger, "look" | "statuses" | "landings" | "broadcast" | "takeSendPlace">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Pause between two looks at what was sent, in milliseconds; also between two sends of the same bytes. */
@@ -77,6 +77,8 @@ function watcherOf(deps: SignatureWatchDeps, kind: WatchKind): Watcher {
   };
 }
 
+/** 64 bytes of zeros, which nobody can have signed: a question that any endpoint that answers can answer. */
+const NOBODYS_SIGNATURE = "1".repeat(64);
 /** The most signatures that one call for statuses takes. */
 const MAX_SIGNATURES_PER_LOOK = 256;
 /**
@@ -111,6 +113,9 @@ class FollowedSignatures {
     await this.#tellRead(watches, look);
     const asked = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
     const seen = await this.#looks(asked);
+    // Too few endpoints have answered. If none answers at all, the look has failed, and no bytes are sent again.
+    const isSilent = [...seen.values()].every(({ standing }) => standing === null);
+    if (isSilent && asked.length > 0) await this.#deps.ledger.statuses([NOBODYS_SIGNATURE]);
     await look.tell(
       unread.flatMap(({ key, instance }) => {
         const event = newsOf(seen.get(key));

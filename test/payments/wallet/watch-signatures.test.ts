@@ -1,5 +1,6 @@
 /** Which of the signatures that are followed are sent again, look by look. */
 import { agreed } from "../../../src/ledger/agreed.ts";
+import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
@@ -32,12 +33,17 @@ class Stage {
   readonly watcher: Watcher;
 
   constructor(storage: PaymentStorage) {
-    const ledger: Pick<Ledger, "look" | "landings" | "broadcast" | "takeSendPlace"> = {
+    const ledger: Pick<Ledger, "look" | "statuses" | "landings" | "broadcast" | "takeSendPlace"> = {
       takeSendPlace: async () => true,
       look: async (those) => {
-        if (this.isSilent) throw new LedgerUnavailable("no node answers");
+        if (this.isSilent)
+          return those.map(({ signature }) => agreed({ ...this.#lookAt(signature), standing: null }));
         this.asked.push(...those.map(({ signature }) => `look ${signature}`));
         return those.map(({ signature }) => agreed(this.#lookAt(signature)));
+      },
+      statuses: async () => {
+        if (this.isSilent) throw new LedgerUnavailable("no node answers");
+        return heard([null]);
       },
       landings: async (those) => {
         this.asked.push(...those.map(({ signature }) => `landing ${signature}`));

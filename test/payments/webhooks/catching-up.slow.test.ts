@@ -144,6 +144,6 @@ test("W9: 2,000 payments that no node has seen are sent again in turn, and a lan
   // The one that landed may have done so before its turn came.
   expect(sent.size).toBeGreaterThanOrEqual(1_999);
   // In turn: nobody's bytes wait while another's are sent again and again.
-  expect(Math.max(...sent.values()) - Math.min(...sent.values())).toBeLessThanOrEqual(3);
+  expect(Math.max(...sent.values()) - Math.min(...sent.values())).toBeLessThanOrEqual(5);
   expect(node.mostAtOnce).toBeLessThanOrEqual(SENDS_AT_ONCE + LOOKS_AT_ONCE);
 }, 120_000);
