@@ -77,7 +77,7 @@ function watcherOf(deps: SignatureWatchDeps, kind: WatchKind): Watcher {
   };
 }
 
-/** 64 bytes of zeros, which nobody can have signed: a question that any endpoint that answers can answer. */
+/** 64 bytes of zeros, which nobody can have signed: a cheap question to an endpoint. */
 const NOBODYS_SIGNATURE = "1".repeat(64);
 /** The most signatures that one call for statuses takes. */
 const MAX_SIGNATURES_PER_LOOK = 256;

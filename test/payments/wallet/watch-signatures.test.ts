@@ -36,8 +36,9 @@ class Stage {
     const ledger: Pick<Ledger, "look" | "statuses" | "landings" | "broadcast" | "takeSendPlace"> = {
       takeSendPlace: async () => true,
       look: async (those) => {
-        if (this.isSilent)
+        if (this.isSilent) {
           return those.map(({ signature }) => agreed({ ...this.#lookAt(signature), standing: null }));
+        }
         this.asked.push(...those.map(({ signature }) => `look ${signature}`));
         return those.map(({ signature }) => agreed(this.#lookAt(signature)));
       },
