@@ -5,7 +5,7 @@ export interface LookEvent {
   readonly type: "LOOK";
 }
 
-/** To the transfer of a chunk: nobody of it is to be paid. Bytes that were signed before may still land. */
+/** Tells the transfer of a chunk to pay none of its payees. Bytes that were signed before may still land. */
 export interface WantNobodyEvent {
   readonly type: "WANT_NOBODY";
 }

@@ -91,7 +91,7 @@ app.post("/orders/:id/quote", async (request, response) => {
   response.json({ transaction });
 });
 
-/** The signed transaction. The order's id is the idempotency key: whatever is sent again, one payment is made. */
+/** The signed transaction. The order's id is the idempotency key: a repeated request makes no second payment. */
 app.post("/orders/:id/payment", async (request, response) => {
   const found = await orders.find(request.params.id);
   const { signedTransaction } = fieldsOf(request);

@@ -1,4 +1,4 @@
-/** How a command is declared, and how the parser is told of its arguments and options. */
+/** Declares commands: arguments and options as data, from which the parser is built. */
 import { Argument, InvalidArgumentError, Option, type Command as Parser } from "commander";
 import { NotTaken, type Taken, type Takes, type ValuesOf } from "../core/takes.ts";
 import type { Print } from "./command.ts";
@@ -36,7 +36,7 @@ export function addTo(parser: Parser, name: string, taken: Taken<unknown>): void
     parser.addOption(prepared(new Option(`${flags} ${syntax}`, help), taken));
   }
   if (isNeeded !== true) return;
-  // The parser checks required options last: a misspelt option is told first.
+  // The parser checks required options last, so that the fault of a misspelt option comes first.
   parser.hook("preAction", () => {
     if (parser.getOptionValue(name) !== undefined) return;
     parser.error(`required option '${flags} ${syntax}' not specified`);

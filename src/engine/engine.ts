@@ -309,7 +309,7 @@ async function workOnce(modules: readonly ModuleParts[]): Promise<boolean> {
 /** Refuses a filter that would not find all it names. */
 function filterCheck<W>({ storage, steps }: Pick<ModuleContext<W>, "storage" | "steps">): FilterCheck {
   return async (filter) => {
-    // This process declares the fields of a version that nobody has registered yet.
+    // This process declares the fields of a new version, which no process has registered.
     if (!steps.charts.isDone) await steps.charts.check();
     await instanceFinder.check(storage, filter);
   };
