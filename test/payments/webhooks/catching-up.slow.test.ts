@@ -143,7 +143,8 @@ test("W9: 2,000 payments that no node has seen are sent again in turn, and a lan
   await live(30_000);
   // The one that landed may have done so before its turn came.
   expect(sent.size).toBeGreaterThanOrEqual(1_999);
-  // In turn: nobody's bytes wait while another's are sent again and again.
+  // In turn: all but the landed one were sent at least twice, before others had used the free places five times more.
+  expect([...sent.values()].filter((times) => times < 2).length).toBeLessThanOrEqual(1);
   expect(Math.max(...sent.values()) - Math.min(...sent.values())).toBeLessThanOrEqual(5);
   expect(node.mostAtOnce).toBeLessThanOrEqual(SENDS_AT_ONCE + LOOKS_AT_ONCE);
 }, 120_000);
